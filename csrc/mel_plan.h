@@ -1,0 +1,31 @@
+/* Inside of mel: what the plan holds, and the block kernel compiled for each simd_level. */
+#ifndef TWINVOX_MEL_PLAN_H
+#define TWINVOX_MEL_PLAN_H
+
+#include "fft.h"
+#include "mel.h"
+
+/* One triangle: its weights on `count` bins from `first` on. */
+typedef struct {
+    size_t first;
+    size_t count;
+    const float *weights;
+} mel_filter;
+
+struct mel_plan {
+    mel_params params;
+    fft_plan *fft;
+    double *window; /* periodic Hann [n_fft] */
+    mel_filter *filters;
+    float *weights;
+};
+
+/* Power spectra of a block of frames to their log-mel rows, of which the first n_frames are
+ * written. power [n_fft / 2 + 1][lanes] and mel [n_mels][lanes] are scratch afterwards. */
+typedef void mel_block_function(const mel_plan *plan, float *power, float *mel, size_t n_frames,
+                                float *out);
+
+mel_block_function mel_block_base;
+mel_block_function mel_block_avx2;
+
+#endif

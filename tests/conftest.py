@@ -1,0 +1,23 @@
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def fixtures_dir() -> Path:
+    """Reference data of others, kept outside this repository; tests skip where it is absent."""
+    root = Path(__file__).resolve().parents[1]
+    folder = Path(os.environ.get("TWINVOX_FIXTURES", root.parent / "shared" / "fixtures"))
+    if not folder.is_dir():
+        pytest.skip(f"no reference fixtures at {folder}; set TWINVOX_FIXTURES to their folder")
+    return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the tests out of the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TWINVOX_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
