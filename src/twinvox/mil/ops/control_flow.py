@@ -1,0 +1,11 @@
+"""Choice between values; loops and branches are not supported."""
+
+from twinvox.mil.graph import Tensor
+from twinvox.mil.ops import Call, op
+
+
+@op("select")
+def select(call: Call) -> Tensor:
+    cond, a, b = call.tensor("cond"), call.tensor("a"), call.tensor("b")
+    graph = call.graph
+    return graph.node("Where", graph.cast(cond, "bool"), a, b, dtype=a.dtype)
