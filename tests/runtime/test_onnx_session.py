@@ -1,0 +1,171 @@
+import shutil
+import threading
+
+import numpy as np
+import pytest
+
+from tests import toy_models
+from tests.mil.builder import Input, Range, build_package, mb
+from twinvox.backends.luxtts import contract
+from twinvox.errors import (
+    ContractError,
+    ModelFormatError,
+    ModelNotFoundError,
+    RuntimeUnavailableError,
+)
+from twinvox.runtime import choose_runtime, default_threads, open_session
+from twinvox.runtime.base import check_contract
+
+FRAMES = 32
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    path = tmp_path_factory.mktemp("toy") / "FmDecoder.mlpackage"
+    toy_models.write_fm_decoder(path, FRAMES)
+    return path
+
+
+@pytest.fixture(scope="module")
+def session(package):
+    return open_session(package, threads=1)
+
+
+def arrays(seed=0):
+    rng = np.random.default_rng(seed)
+    rows = (1, FRAMES, 100)
+    shapes = {"x": rows, "text_condition": rows, "speech_condition": rows, "t": (1,),
+              "guidance_scale": (1,), "padding_mask": (1, FRAMES)}  # fmt: skip
+    return {name: rng.random(shape, np.float32) for name, shape in shapes.items()}
+
+
+def test_declared_tensors(session):
+    assert list(session.inputs) == list(arrays())
+    assert session.inputs["x"].shape == (1, FRAMES, 100)
+    assert session.inputs["x"].dtype == np.float32
+    assert session.outputs["v"].shape == (1, FRAMES, 100)
+
+
+def test_run_equals_numpy(session):
+    inputs = arrays()
+    np.testing.assert_allclose(session.run(inputs)["v"], toy_models.fm_decoder(**inputs), atol=1e-5)
+
+
+def test_a_binding_follows_its_buffers(session):
+    inputs, outputs = arrays(), {"v": np.zeros((1, FRAMES, 100), np.float32)}
+    predict = session.bind(inputs, outputs)
+    for seed in (1, 2):
+        for name, array in arrays(seed).items():
+            inputs[name][:] = array
+        got = predict()["v"]
+        assert got is outputs["v"]
+        np.testing.assert_array_equal(got, session.run(arrays(seed))["v"])
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("x", np.zeros((1, FRAMES, 99), np.float32)),
+        ("x", np.zeros((1, FRAMES, 100), np.float64)),
+        ("x", np.zeros((1, 100, FRAMES), np.float32).transpose(0, 2, 1)),
+        ("y", np.zeros(1, np.float32)),
+    ],
+)
+def test_unfit_buffers_are_refused(session, name, array):
+    outputs = {"v": np.zeros((1, FRAMES, 100), np.float32)}
+    with pytest.raises(ValueError, match=name):
+        session.bind(arrays() | {name: array}, outputs)
+
+
+def test_unbound_tensors_are_named(session):
+    inputs = arrays()
+    del inputs["t"]
+    with pytest.raises(ValueError, match="t, v"):
+        session.bind(inputs, {})
+
+
+def test_threads_share_a_session(session):
+    want = [session.run(arrays(seed))["v"] for seed in range(8)]
+    got = [None] * 8
+
+    def work(seed):
+        for _ in range(10):
+            got[seed] = session.run(arrays(seed))["v"]
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_model_that_fits_its_contract(session):
+    check_contract(session, contract.fm_decoder(FRAMES))
+
+
+def test_every_difference_is_named_at_once(tmp_path):
+    path = tmp_path / "FmDecoder.mlpackage"
+    toy_models.write_fm_decoder(path, FRAMES, mels=80)
+    with pytest.raises(ContractError) as caught:
+        check_contract(open_session(path, threads=1), contract.fm_decoder(FRAMES))
+    message = str(caught.value)
+    for name in ("x", "text_condition", "speech_condition"):
+        assert f"input {name} is float32 [1, 32, 80], expected float32 [1, 32, 100]" in message
+    assert "output v is float32 [1, 32, 80]" in message
+    with pytest.raises(ContractError, match=r"input tokens is missing.*input x is not expected"):
+        check_contract(open_session(path, threads=1), contract.text_encoder())
+
+
+def test_a_truncated_weight_file_is_a_format_error_also_with_a_warm_cache(package, tmp_path):
+    copy = tmp_path / package.name
+    shutil.copytree(package, copy)
+    open_session(copy, threads=1)
+    weights = next(copy.rglob("weight.bin"))
+    weights.write_bytes(weights.read_bytes()[:-4096])
+    with pytest.raises(ModelFormatError, match=r"weight\.bin"):
+        open_session(copy, threads=1)
+
+
+def test_linked_weights_run(package, session, tmp_path):
+    copy = tmp_path / package.name
+    shutil.copytree(package, copy)
+    weights = next(copy.rglob("weight.bin"))
+    blob = weights.rename(tmp_path / "0123abcd")
+    weights.symlink_to(blob)
+    got = open_session(copy, threads=1).run(arrays())["v"]
+    np.testing.assert_array_equal(got, session.run(arrays())["v"])
+
+
+def test_flexible_shapes_are_limited_as_declared(tmp_path):
+    cases = [
+        (Input((1, Range(4, 9, 5))), [4, 5, 6, 7, 8, 9]),
+        (Input(enumerated=((1, 3), (1, 6))), [3, 6]),
+    ]
+    for index, (given, accepted) in enumerate(cases):
+        path = tmp_path / f"{index}.mlpackage"
+        build_package(path, lambda x: {"y": mb.add(x=x, y=x)}, {"x": given})
+        spec = open_session(path, threads=1).inputs["x"]
+        assert spec.shape == (1, None)
+        assert [n for n in range(12) if spec.admits((1, n))] == accepted
+        assert not spec.admits((5,))
+
+
+def test_a_missing_model_is_named(tmp_path):
+    with pytest.raises(ModelNotFoundError, match=r"Nothing\.mlpackage"):
+        open_session(tmp_path / "Nothing.mlpackage")
+
+
+def test_runtimes():
+    assert choose_runtime("onnx")[0] == choose_runtime("auto")[0] == "onnx"
+    with pytest.raises(RuntimeUnavailableError, match="Core ML"):
+        choose_runtime("coreml")
+    with pytest.raises(ValueError, match="cuda"):
+        choose_runtime("cuda")
+
+
+def test_threads(package):
+    assert 1 <= default_threads() <= 4
+    with pytest.raises(ValueError, match="threads is 0"):
+        open_session(package, threads=0)
