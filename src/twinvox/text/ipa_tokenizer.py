@@ -1,0 +1,70 @@
+"""Phonemes to the token ids of a LuxTTS ``tokens.txt``."""
+
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twinvox.errors import ModelFormatError, ModelNotFoundError
+
+
+class IpaTokenizer:
+    """Maps every Unicode scalar of an IPA string to its id; immutable, shared by threads."""
+
+    def __init__(self, ids: dict[str, int]) -> None:
+        self._ids = dict(ids)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "IpaTokenizer":
+        """Read ``symbol TAB id`` lines (UTF-8; the symbol may be a space).
+
+        Raises `ModelNotFoundError` when the file is missing, `ModelFormatError` naming the line
+        that is malformed or repeats a symbol or an id.
+        """
+        try:
+            data = Path(path).read_bytes()
+        except OSError as error:
+            raise ModelNotFoundError(
+                f"cannot read the token table {path}: {error.strerror}"
+            ) from error
+        try:
+            lines = data.decode("utf-8").split("\n")
+        except UnicodeDecodeError as error:
+            number = data.count(b"\n", 0, error.start) + 1
+            raise ModelFormatError(f"{path}, line {number}: not UTF-8 text") from error
+        ids: dict[str, int] = {}
+        owners: dict[int, str] = {}
+        for number, line in enumerate(lines, 1):
+            line = line.removesuffix("\r")
+            if not line:
+                continue
+            symbol, tab, text = line.partition("\t")
+            if not symbol or not tab or not (text.isascii() and text.isdigit()):
+                raise ModelFormatError(
+                    f"{path}, line {number}: expected 'symbol TAB id', found {line!r}"
+                )
+            token = int(text)
+            if symbol in ids or token in owners:
+                raise ModelFormatError(
+                    f"{path}, line {number}: {symbol!r} = {token} repeats "
+                    f"{owners.get(token, symbol)!r} = {ids.get(symbol, token)}; "
+                    f"symbols and ids must be unique"
+                )
+            ids[symbol] = token
+            owners[token] = symbol
+        if not ids:
+            raise ModelFormatError(f"{path}: expected 'symbol TAB id' lines, the file is empty")
+        return cls(ids)
+
+    def encode(self, phonemes: str) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+        """The ids [n] int32 of ``phonemes``, and the distinct scalars that have none, in order."""
+        ids = self._ids
+        known = [ids[scalar] for scalar in phonemes if scalar in ids]
+        skipped: tuple[str, ...] = ()
+        if len(known) < len(phonemes):
+            skipped = tuple(dict.fromkeys(scalar for scalar in phonemes if scalar not in ids))
+        return np.array(known, dtype=np.int32), skipped

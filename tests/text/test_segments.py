@@ -1,0 +1,92 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from twinvox.errors import TextError
+from twinvox.text.segments import split_segments
+
+WORDS = [
+    "the", "U.S.", "3.14", "dogs,", "went;", "home.", "Then?", "e.g.", '"Yes."', "Mr.", "two",
+]  # fmt: skip
+
+
+def within(limit):
+    return lambda text: len(text) <= limit
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "expected"),
+    [
+        ("", 10, []),
+        ("   \n ", 10, []),
+        ("One long sentence here. And another one there.", 80,
+         ["One long sentence here.", "And another one there."]),
+        ("Yes. That is what I meant to say.", 80, ["Yes. That is what I meant to say."]),
+        ("I met Mr. Hall at 10:30 p.m. in the U.S. Army base, e.g. there.", 80,
+         ["I met Mr. Hall at 10:30 p.m. in the U.S. Army base, e.g. there."]),
+        ("Pi is about 3.14 they say. Ask a.b@example.com or see www.example.com today.", 80,
+         ["Pi is about 3.14 they say.", "Ask a.b@example.com or see www.example.com today."]),
+        ("\"Where are you going?\" she asked me then. \"Nowhere at all.\" He left.", 50,
+         ["\"Where are you going?\" she asked me then.", "\"Nowhere at all.\" He left."]),
+        ("When the rain had stopped, we went on; nobody spoke for a while.", 45,
+         ["When the rain had stopped, we went on;", "nobody spoke for a while."]),
+        ("We walked on and on and on without a word", 20,
+         ["We walked on and on", "and on without a", "word"]),
+        ("It took two hundred thousand, three hundred tries", 30,
+         ["It took", "two hundred thousand,", "three hundred", "tries"]),
+        ("A first paragraph here\n\nA second paragraph here", 80,
+         ["A first paragraph here", "A second paragraph here"]),
+        ("今天天气很好。我们去公园玩吧！", 8, ["今天天气很好。", "我们去公园玩吧！"]),
+    ],
+)  # fmt: skip
+def test_pieces(text, limit, expected):
+    pieces = split_segments(text, within(limit))
+    assert "".join("".join(pieces).split()) == "".join(text.split())
+    if "hundred" not in text:
+        assert pieces == expected
+    assert all(len(piece) <= limit for piece in pieces)
+
+
+@pytest.mark.parametrize("whole", ["twenty-one thousand, four hundred", "4,200", "Mr. Ford"])
+def test_what_stays_whole_when_it_fits(whole):
+    text = f"They counted and counted until {whole} was reached and then they went home"
+    for limit in range(40, 60):
+        assert any(whole in piece for piece in split_segments(text, within(limit)))
+
+
+def test_a_word_that_cannot_fit_is_an_error():
+    with pytest.raises(TextError, match="cannot be cut"):
+        split_segments("so " + "a" * 50, within(20))
+
+
+def test_stray_marks_join_their_neighbour():
+    assert split_segments("Hello out there, friends. ... !!", within(60)) == [
+        "Hello out there, friends. ... !!"
+    ]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=200), st.integers(30, 80))
+def test_nothing_is_lost_and_everything_fits(text, limit):
+    try:
+        pieces = split_segments(text, within(limit))
+    except TextError:
+        assert max(len(word) for word in text.split()) > limit
+        return
+    assert "".join("".join(pieces).split()) == "".join(text.split())
+    assert all(piece.strip() == piece and len(piece) <= limit for piece in pieces)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(WORDS),
+        max_size=60,
+    ),
+    st.integers(12, 60),
+)
+def test_word_like_text(words, limit):
+    text = " ".join(words)
+    pieces = split_segments(text, within(limit))
+    assert "".join("".join(pieces).split()) == "".join(text.split())
+    assert all(len(piece) <= limit for piece in pieces)
