@@ -1,0 +1,5 @@
+import sys
+
+from twinvox.cli import main
+
+sys.exit(main())

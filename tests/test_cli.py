@@ -1,0 +1,175 @@
+"""The command line in a process of its own where streams and exit codes matter, else in-process."""
+
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import soundfile
+
+from tests.backends.conftest import buzz
+from twinvox import Voice
+from twinvox.cli import main
+
+SENTENCE = "Hello there."
+
+
+def run(*arguments, stdin=b""):
+    return subprocess.run(
+        [sys.executable, "-m", "twinvox", *arguments], input=stdin, capture_output=True
+    )
+
+
+@pytest.fixture
+def prompt(tmp_path):
+    path = tmp_path / "me.wav"
+    soundfile.write(path, buzz(2.0), 24_000)
+    return path
+
+
+def test_say_writes_a_wav(tmp_path, capsys):
+    out = tmp_path / "hello.wav"
+    assert main(["say", SENTENCE, "-o", str(out)]) == 0
+    info = soundfile.info(out)
+    assert (info.samplerate, info.channels) == (48_000, 1)
+    assert 0.3 < info.duration < 5
+    assert str(out) in capsys.readouterr().out
+
+
+def test_say_from_stdin_to_stdout_is_silent_elsewhere(tmp_path):
+    out = tmp_path / "file.wav"
+    piped = run("say", "-", "-o", "-", stdin=SENTENCE.encode())
+    assert (piped.returncode, piped.stderr) == (0, b"")
+    assert main(["say", SENTENCE, "-o", str(out)]) == 0
+    assert piped.stdout == out.read_bytes()
+    assert soundfile.info(io.BytesIO(piped.stdout)).samplerate == 48_000
+
+
+def test_say_from_a_file(tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text(SENTENCE)
+    assert main(["say", "--text-file", str(text), "-o", str(tmp_path / "a.wav")]) == 0
+    assert main(["say", SENTENCE, "-o", str(tmp_path / "b.wav")]) == 0
+    assert (tmp_path / "a.wav").read_bytes() == (tmp_path / "b.wav").read_bytes()
+
+
+def test_say_json(tmp_path, capsys):
+    out = tmp_path / "a.wav"
+    assert main(["say", SENTENCE, "-o", str(out), "--json", "--seed", "7"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report.keys() == {
+        "output", "sample_rate", "samples", "seconds", "rtfx", "first_audio_ms", "segments",
+        "seed", "finished_on_eos", "timings_ms",
+    }  # fmt: skip
+    assert report["samples"] == soundfile.info(out).frames
+    assert (report["seed"], report["segments"][0]["text"]) == (7, SENTENCE)
+
+
+def test_a_voice_made_once_speaks_as_its_recording(tmp_path, prompt):
+    voice = tmp_path / "me.safetensors"
+    text = "This is what I say."
+    made = ["voice", "make", "--prompt-audio", str(prompt), "--prompt-text", text]
+    assert main([*made, "-o", str(voice)]) == 0
+    assert Voice.load(voice).prompt_text == text
+    a, b = tmp_path / "a.wav", tmp_path / "b.wav"
+    direct = ["--prompt-audio", str(prompt), "--prompt-text", text]
+    assert main(["say", SENTENCE, "--voice", str(voice), "-o", str(a)]) == 0
+    assert main(["say", SENTENCE, *direct, "-o", str(b)]) == 0
+    assert a.read_bytes() == b.read_bytes()
+
+
+def test_phonemes(tmp_path, capsys):
+    assert main(["g2p", SENTENCE]) == 0
+    ipa = capsys.readouterr().out.strip()
+    a, b = tmp_path / "a.wav", tmp_path / "b.wav"
+    assert main(["say", ipa, "--phonemes", "-o", str(a)]) == 0
+    assert main(["say", SENTENCE, "-o", str(b)]) == 0
+    assert a.read_bytes() == b.read_bytes()
+
+
+def test_g2p_corpus(tmp_path):
+    corpus, out = tmp_path / "corpus.txt", tmp_path / "dump.jsonl"
+    corpus.write_text("Hello there.\n\nGood bye.\n")
+    assert main(["g2p", "--corpus", str(corpus), "--out", str(out)]) == 0
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [row["text"] for row in rows] == ["Hello there.", "", "Good bye."]
+    assert len(rows[0]["ids"]) == len(rows[0]["phonemes"]) > 5
+
+
+def test_voice_info(capsys):
+    assert main(["voice", "info"]) == 0
+    names = capsys.readouterr().out.split()
+    assert names == ["female", "male"]
+    assert main(["voice", "info", names[0]]) == 0
+    assert "luxtts.prompt_mel" in capsys.readouterr().out
+
+
+def test_info(capsys):
+    assert main(["info"]) == 0
+    shown = capsys.readouterr().out
+    for word in ("version", "onnx", "portable", "cache", "female, male"):
+        assert word in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["say", "   "], "nothing to say"),
+        (["say", "hi", "--voice", "nobody"], "no voice file"),
+        (["say", "hi", "--speed", "0"], "speed is 0.0"),
+        (["say", "hi", "-o", "/no/such/folder/a.wav"], "cannot write"),
+        (
+            ["say", "hi", "--backend", "luxtts", "--models-dir", "/nowhere"],
+            "no LuxTTS model folder",
+        ),
+        (["say", "hi", "--runtime", "coreml"], "Core ML"),
+        (["say", "--text-file", "/nowhere.txt"], "nowhere.txt"),
+        (["say", "hi", "--prompt-audio", "/nowhere.wav", "--prompt-text", "x"], "no audio file"),
+        (["voice", "info", "nobody"], "no voice file"),
+    ],
+)
+def test_failures_are_one_line_and_exit_1(arguments, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 1
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert message in shown.err
+    assert len(shown.err.strip().splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["say"],
+        ["say", "hi", "--loud"],
+        ["say", "hi", "--backend", "siri"],
+        ["say", "hi", "--prompt-audio", "a.wav"],
+        ["say", "hi", "--voice", "female", "--prompt-audio", "a.wav", "--prompt-text", "x"],
+        ["say", "hi", "-o", "-", "--json"],
+        ["say", "hi", "--models-dir", "somewhere"],
+        ["g2p", "--corpus", "a.txt"],
+    ],
+)
+def test_wrong_use_exits_2(arguments, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    assert "usage:" in capsys.readouterr().err
+
+
+def test_warnings_go_to_stderr(tmp_path, capsys):
+    path = tmp_path / "padded.wav"
+    soundfile.write(path, np.concatenate([np.zeros(24_000), buzz(2.0)]), 24_000)
+    arguments = ["--prompt-audio", str(path), "--prompt-text", "This is what I say."]
+    assert main(["say", SENTENCE, *arguments, "-o", str(tmp_path / "a.wav")]) == 0
+    assert "twinvox: warning: the prompt has 0.99 s of silence" in capsys.readouterr().err
+
+
+def test_text_that_is_not_utf8(capsys):
+    result = run("say", "-", stdin=b"\xff\xfe\x00")
+    assert result.returncode == 1
+    assert b"not UTF-8" in result.stderr
