@@ -80,6 +80,15 @@ def test_a_voice_made_once_speaks_as_its_recording(tmp_path, prompt):
     assert a.read_bytes() == b.read_bytes()
 
 
+def test_a_voice_is_checked_when_it_is_made(tmp_path, prompt, capsys):
+    made = ["voice", "make", "--prompt-audio", str(prompt), "-o", str(tmp_path / "me.safetensors")]
+    assert main([*made, "--prompt-text", "?!"]) == 1
+    assert "nothing to say" in capsys.readouterr().err
+    assert main([*made, "--prompt-text", "far too many words for that recording " * 10]) == 1
+    assert "does not belong" in capsys.readouterr().err
+    assert not (tmp_path / "me.safetensors").exists()
+
+
 def test_phonemes(tmp_path, capsys):
     assert main(["g2p", SENTENCE]) == 0
     ipa = capsys.readouterr().out.strip()

@@ -255,9 +255,10 @@ def _g2p(arguments: argparse.Namespace) -> None:
 
 
 def _voice_make(arguments: argparse.Namespace) -> None:
-    from twinvox.backends.luxtts.prompt import make_voice
+    from twinvox import load
 
-    voice = make_voice(arguments.prompt_audio, arguments.prompt_text, trim=arguments.trim)
+    tts = load()
+    voice = tts.voice(arguments.prompt_audio, arguments.prompt_text, trim=arguments.trim)
     voice.save(arguments.output)
     print(arguments.output)
 
