@@ -6,16 +6,14 @@ from contextlib import contextmanager
 from os import PathLike
 
 import numpy as np
-import numpy.typing as npt
 
-from twinvox.audio import SegmentJoiner
+from twinvox.audio import Samples, SegmentJoiner
 from twinvox.speech import Segment, Speech
 from twinvox.voice import Voice
 
 DEFAULT_SEED = 42
 DEFAULT_VOICE = "female"
 
-Samples = npt.NDArray[np.float32]
 ProgressCallback = Callable[[int, int, str], bool | None]
 VoiceSource = Voice | str | PathLike[str] | None
 
@@ -47,7 +45,10 @@ class Timings(dict[str, float]):
         try:
             yield
         finally:
-            self[stage] = self.get(stage, 0.0) + time.perf_counter() - start
+            self.add(stage, time.perf_counter() - start)
+
+    def add(self, stage: str, seconds: float) -> None:
+        self[stage] = self.get(stage, 0.0) + seconds
 
 
 def check_seed(seed: int) -> int:
@@ -97,5 +98,5 @@ def join_parts(parts: Iterable[Speech], sample_rate: int, seed: int) -> Speech:
         samples.append(part.samples)
         segments += part.segments
         for stage, seconds in part.timings.items():
-            timings[stage] = timings.get(stage, 0.0) + seconds
+            timings.add(stage, seconds)
     return Speech(np.concatenate(samples), sample_rate, tuple(segments), timings, seed)

@@ -86,8 +86,7 @@ def make_voice(
     """
     rate = CONTRACT.prompt_sample_rate
     samples = read_audio(audio, rate)
-    if float(np.sqrt(np.mean(samples**2, dtype=np.float64))) < _SILENT_RMS:
-        raise PromptError("the prompt is silent; record it again closer to the microphone")
+    _audible_rms(samples)
     start = 0.0
     lead, trail = edge_silence(samples, rate)
     if trim:
@@ -117,25 +116,30 @@ def prompt_mel(samples: Samples) -> tuple[npt.NDArray[np.float32], float]:
             f"the prompt is too short: {seconds:.2f} s; at least {_MIN_SECONDS} s are needed, and "
             "2 to 5 s give a good voice"
         )
-    rms = float(np.sqrt(np.mean(samples**2, dtype=np.float64)))
-    if rms < _SILENT_RMS:
-        raise PromptError("the prompt is silent; record it again closer to the microphone")
+    rms = _audible_rms(samples)
     gain = np.float32(max(CONTRACT.target_rms / rms, 1.0))
     return _log_mel(np.ascontiguousarray(samples * gain)), rms
 
 
+def _audible_rms(samples: Samples) -> float:
+    rms = float(np.sqrt(np.mean(samples**2, dtype=np.float64)))
+    if rms < _SILENT_RMS:
+        raise PromptError("the prompt is silent; record it again closer to the microphone")
+    return rms
+
+
 def check_pace(frames: int, tokens: int) -> None:
     """Refuse a transcript that cannot belong to the recording; warn of an unlikely one."""
+    seconds = frames * CONTRACT.hop_length / CONTRACT.prompt_sample_rate
+    found = f"the transcript has {tokens} phonemes for {seconds:.1f} s of recording"
     if frames < tokens:
         raise PromptError(
-            f"the transcript has {tokens} phonemes for {frames} mel frames (10.7 ms each): it does "
-            "not belong to this recording; write down exactly what the recording says"
+            f"{found}: it does not belong to it; write down exactly what the recording says"
         )
     fast, slow = _LIKELY_PACE
     if not fast <= frames / tokens <= slow:
         warnings.warn(
-            f"the transcript has {tokens} phonemes for {frames} mel frames (10.7 ms each), which "
-            "is not the pace of speech; check that it is what the recording says",
+            f"{found}, which is not the pace of speech; check that it is what the recording says",
             PromptWarning,
             stacklevel=3,
         )

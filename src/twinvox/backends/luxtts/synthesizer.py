@@ -9,12 +9,11 @@ from typing import TypedDict, Unpack
 import numpy as np
 
 from twinvox._native.rng import derive_seed
-from twinvox.audio import AudioSource
+from twinvox.audio import AudioSource, Samples
 from twinvox.backends.base import (
     DEFAULT_SEED,
     Progress,
     ProgressCallback,
-    Samples,
     Timings,
     VoiceSource,
     check_seed,

@@ -8,10 +8,7 @@ from twinvox.mil.ops import Call, op
 def conv(call: Call) -> Tensor:
     x = call.tensor("x")
     weight, bias = _weights(call, x)
-    kernel = call.static(weight)[2:]
-    axes = len(kernel)
-    strides = call.ints("strides", [1] * axes)
-    dilations = call.ints("dilations", [1] * axes)
+    kernel, strides, dilations = _window(call, weight)
     return call.graph.node(
         "Conv",
         x,
@@ -54,12 +51,9 @@ def window_pads(
 def conv_transpose(call: Call) -> Tensor:
     x = call.tensor("x")
     weight, bias = _weights(call, x)
-    kernel = call.static(weight)[2:]
-    axes = len(kernel)
-    strides = call.ints("strides", [1] * axes)
-    dilations = call.ints("dilations", [1] * axes)
+    kernel, strides, dilations = _window(call, weight)
     begins, ends, extra = [], [], []
-    for axis in range(axes):
+    for axis in range(len(kernel)):
         begin, end = _trimmed(call, x, axis, (kernel[axis] - 1) * dilations[axis] + 1, strides)
         if -end >= strides[axis]:
             raise call.unsupported(f"an output {-end} longer than the products reach")
@@ -102,6 +96,13 @@ def _trimmed(call: Call, x: Tensor, axis: int, extent: int, strides: list[int]) 
         full = (length - 1) * strides[axis] + extent
         end = full - begin - output_shape[-axes:][axis]
     return begin, end
+
+
+def _window(call: Call, weight: Tensor) -> tuple[tuple[int, ...], list[int], list[int]]:
+    """Kernel size, strides and dilations of every spatial axis."""
+    kernel = call.static(weight)[2:]
+    ones = [1] * len(kernel)
+    return kernel, call.ints("strides", ones), call.ints("dilations", ones)
 
 
 def _weights(call: Call, x: Tensor) -> tuple[Tensor, Tensor | None]:
