@@ -97,7 +97,7 @@ void fft_power(const fft_plan *plan, simd_level level, const float *const *frame
                const double *window, void *scratch, float *power) {
     fft_power_function *function = fft_power_base;
 #if defined(__x86_64__)
-    function = level == SIMD_AVX2 ? fft_power_avx2 : function;
+    function = level >= SIMD_AVX2 ? fft_power_avx2 : function;
 #else
     (void)level;
 #endif

@@ -182,7 +182,7 @@ void mel_compute(const mel_plan *plan, simd_level level, const float *samples, s
     const size_t n_frames = mel_frames(plan, n_samples);
     mel_block_function *block = mel_block_base;
 #if defined(__x86_64__)
-    block = level == SIMD_AVX2 ? mel_block_avx2 : block;
+    block = level >= SIMD_AVX2 ? mel_block_avx2 : block;
 #endif
 
     char *const fft_scratch = (char *)aligned((uintptr_t)scratch);

@@ -7,15 +7,26 @@ bool simd_has(simd_level level) {
     if (level == SIMD_AVX2) {
         return __builtin_cpu_supports("avx2");
     }
+    if (level == SIMD_AVX512) {
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avx512f") &&
+               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    }
 #endif
     return level == SIMD_BASE;
 }
 
 simd_level simd_best(void) {
-    return simd_has(SIMD_AVX2) ? SIMD_AVX2 : SIMD_BASE;
+    simd_level level = SIMD_LEVELS - 1;
+    while (!simd_has(level)) {
+        level--;
+    }
+    return level;
 }
 
 const char *simd_name(simd_level level) {
+    if (level == SIMD_AVX512) {
+        return "avx512";
+    }
     if (level == SIMD_AVX2) {
         return "avx2";
     }

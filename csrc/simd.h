@@ -8,6 +8,7 @@
 typedef enum {
     SIMD_BASE, /* what the compiler may assume: SSE2, NEON */
     SIMD_AVX2,
+    SIMD_AVX512, /* the foundation, BW and VL; kernels without such a version run their AVX2 one */
     SIMD_LEVELS,
 } simd_level;
 
@@ -18,7 +19,7 @@ bool simd_has(simd_level level);
 
 simd_level simd_best(void);
 
-/* "sse2", "avx2", "neon" or, of an unknown base, "generic". */
+/* "sse2", "avx2", "avx512", "neon" or, of an unknown base, "generic". */
 const char *simd_name(simd_level level);
 
 /* The level of that name, SIMD_LEVELS where there is none or it is not to be had here. */
