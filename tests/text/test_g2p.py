@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from twinvox.text.g2p import G2p
+from twinvox.text.g2p import G2p, joins, rules
 
 RECORDED = Path(__file__).parent / "data" / "sentences.tsv"
 
@@ -22,7 +22,7 @@ def recorded():
 
 @pytest.mark.parametrize(("text", "phonemes"), recorded())
 def test_sentences_equal_the_oracle(g2p, text, phonemes):
-    assert g2p.phonemize(text) == phonemes
+    assert g2p.phonemize(text, normalization="upstream") == phonemes
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_nothing_to_say(g2p, text):
     ],
 )
 def test_single_things(g2p, text, phonemes):
-    assert g2p.phonemize(text) == phonemes
+    assert g2p.phonemize(text, normalization="upstream") == phonemes
 
 
 @pytest.mark.parametrize("word", ["blorfing", "Zantrupel", "quixels", "vronk's", "ungrebbably"])
@@ -59,6 +59,80 @@ def test_unknown_words_are_pronounced_not_spelt(g2p, word):
     phonemes = g2p.phonemize(word)
     assert "ˈ" in phonemes
     assert len(phonemes) < 2 * len(word)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        (
+            "the state-of (the) art",
+            [("the",), ("state",), ("of", "glued"), ("the", "apart", "quoted")],
+        ),
+        ("C++ and //x", [("C",), ("++",), ("and",), ("//",), ("x",)]),
+        ('say "it', [("say",), ("it", "apart", "quoted")]),
+        ("say 'it'", [("say",), ("it", "apart")]),
+        ("camelCase XMLFile PDFTeX", [("camel",), ("Case",), ("XML",), ("File",), ("PDF",)]),
+        ("U.S and e.g", [("U.S",), ("and",), ("e.g",)]),
+        ("go up-", [("go",), ("up", "hyphen")]),
+        ("a b)", [("a",), ("b", "closed")]),
+        ("(&x", [("-&", "apart", "quoted"), ("x",)]),
+    ],
+)
+def test_tokens(text, tokens):
+    found = rules.tokens(text)
+    for token, (word, *marks) in zip(found, tokens, strict=False):
+        assert token.text == word
+        for name in ("glued", "apart", "quoted"):
+            assert getattr(token, name) == (name in marks), (token, name)
+        assert not ({"hyphen", "closed"} & set(marks)) or getattr(token, marks[-1])
+    assert len(found) >= len(tokens)
+
+
+@pytest.mark.parametrize(
+    ("text", "clauses"),
+    [
+        ("One. Two, three", [("One", "."), (" Two", ", "), (" three", "")]),
+        ("foo. bar", [("foo  bar", "")]),
+        ("a/foo. bar", [("a/foo dot  bar", "")]),
+        ("asleep?If so", [("asleepif so", "")]),
+        ("N.C.-based", [("N.C-based", "")]),
+        ("Wait…! Go", [("Wait", ""), (" Go", "")]),
+        ("end—. Go", [("end", "; "), (" Go", "")]),
+        ("http://a.b", [("http://a.b", "")]),
+    ],
+)
+def test_clauses(text, clauses):
+    assert [tuple(clause) for clause in rules.clauses(text)] == clauses
+
+
+@pytest.mark.parametrize(
+    ("form", "word", "possessive"),
+    [
+        ("kˈæt", "cat", "kˈæts"),
+        ("dˈɑːɡ", "dog", "dˈɑːɡz"),
+        ("ˈɛɹɪk", "eric", "ˈɛɹɪkz"),
+        ("tʃˈɜːtʃ", "church", "tʃˈɜːtʃɪz"),
+        ("bˈʌs", "bus", "bˈʌsᵻz"),
+        ("mˈɑːnɑːɹk", "monarch", "mˈɑːnɑːɹks"),
+    ],
+)
+def test_a_possessive_goes_by_its_letters(form, word, possessive):
+    assert joins.possessive(form, word) == possessive
+
+
+@pytest.mark.parametrize(
+    ("word", "read_as"),
+    [
+        ("Nguyễn", "Nguyen"),
+        ("Thắng", "Thang"),
+        ("Aḩmadī", "Ahmadi"),
+        ("vorêndal", "vorëndal"),
+        ("VORÊNDAL", "VORËNDAL"),
+        ("Żółwik", "Zolwik"),
+    ],
+)
+def test_accents_that_nobody_learned_are_left_off(g2p, word, read_as):
+    assert g2p.phonemize(word) == g2p.phonemize(read_as)
 
 
 def test_endings_follow_the_known_word(g2p):
@@ -82,6 +156,8 @@ def test_mark_heavy_text_is_accepted(g2p, text):
 def test_long_runs_need_no_deep_stack(g2p):
     for unit in ("a", "a'", "'s", "a.", "A", "a-", ". ", "x ", "(", "é", "9", "aB"):
         g2p.phonemize(unit * 5_000)
+    for unit in ("—", "…", "?", "!", ":", "a?", "/", "-", "?—", ".'s"):
+        g2p.phonemize(unit * 30_000)
 
 
 def test_threads_share_one_engine(g2p):

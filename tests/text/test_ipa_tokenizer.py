@@ -2,6 +2,8 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from twinvox.errors import ModelFormatError, ModelNotFoundError
 from twinvox.text.ipa_tokenizer import IpaTokenizer
@@ -74,3 +76,17 @@ def test_the_published_phonemes_give_the_published_ids(fixtures_dir):
         ids, skipped = tokenizer.encode(case["phoneme_string"])
         assert ids.tolist() == case["token_ids"]
         assert skipped == ()
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    ids=st.dictionaries(
+        st.characters(exclude_categories=["Cs", "Cc"]), st.integers(0, 999), max_size=8
+    ),
+    text=st.text(st.characters(exclude_categories=[]), max_size=20),
+)
+def test_ids_are_those_of_the_table(ids, text):
+    text += "".join(ids)
+    found, skipped = IpaTokenizer(ids).encode(text)
+    assert found.tolist() == [ids[scalar] for scalar in text if scalar in ids]
+    assert skipped == tuple(dict.fromkeys(scalar for scalar in text if scalar not in ids))

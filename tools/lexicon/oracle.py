@@ -1,10 +1,12 @@
 """The pronunciation oracle: espeak-ng en-us as piper-phonemize bundles it (build and test only)."""
 
-import re
+from collections.abc import Sequence
 
 import piper_phonemize
 
 NEUTRAL = "Dogs run."
+FRAME, BEFORE, AFTER = "Dogs {} dogs.", "dˈɑːɡz ", " dˈɑːɡz."
+AT_ONCE = 200
 VOICE = "en-us"
 
 
@@ -29,6 +31,14 @@ def phonemize_many(items: list[str]) -> list[str]:
     return [phonemize(item) for item in items]
 
 
-def is_word(text: str) -> bool:
-    """Whether ``text`` is one word the lexicon may hold."""
-    return re.fullmatch(r"[a-z]+(?:['-][a-z]+)*", text) is not None
+def base_forms(words: Sequence[str]) -> dict[str, str]:
+    """What the oracle makes of each of ``words`` among others."""
+    found: dict[str, str] = {}
+    for at in range(0, len(words), AT_ONCE):
+        part = words[at : at + AT_ONCE]
+        answers = phonemize_many([FRAME.format(word) for word in part])
+        for word, answer in zip(part, answers, strict=True):
+            spoken = answer.removeprefix(BEFORE).removesuffix(AFTER)
+            if spoken and answer == BEFORE + spoken + AFTER:
+                found[word] = spoken
+    return found

@@ -19,6 +19,7 @@ FRAMES = {
     Context.PAST: ("Dogs were {} dogs.", "dˈɑːɡz wɜː", " dˈɑːɡz."),
     Context.BEFORE_VOWEL: ("Dogs {} apples.", "dˈɑːɡz ", " ˈæpəlz."),
     Context.BEFORE_R: ("Dogs {} runs.", "dˈɑːɡz ", " ɹˈʌnz."),
+    Context.BEFORE_HYPHEN: ("Dogs {}-dogs.", "dˈɑːɡz ", "dˈɑːɡz."),
 }
 READINGS = (Context.VERB, Context.VERB_S, Context.NOUN, Context.PAST)
 CAPITAL = "Dogs {} dogs."
@@ -30,14 +31,20 @@ FLAG_FRAMES = {
     Flag.EXPECTS_PAST: ("Dogs {} read dogs.", "ɹˈɛd dˈɑːɡz."),
     Flag.EXTENDS_VERB: ("Dogs to {} record dogs.", "ɹᵻkˈoːɹd dˈɑːɡz."),
 }
-STRESS_FRAMES = ("Dogs over {} her.", "Dogs over {}.")
-
-
+STRESS_FRAMES = ("Dogs over {} her.",)
+UNHEARD_FRAME = ("Dogs the {} dogs.", "dˈɑːɡz ðə ")
+SPOKEN_MARKS = {
+    "!": ("Dogs!dogs.", "dˈɑːɡz ", " dˈɑːɡz."),
+    "'s": ("Dogs U.S.'s dogs.", "dˈɑːɡz jˌuːˈɛs ", " dˈɑːɡz."),
+}
 PAUSE_FRAMES = ("Dogs to {} dogs.", "Dogs her {} dogs.")
 
 
 def probe(word: str) -> dict[str, Entry]:
     """The entry of ``word``, and those of its Capitalised and CAPITAL spellings that differ."""
+    if word in SPOKEN_MARKS:
+        frame, before, after = SPOKEN_MARKS[word]
+        return {word: Entry(_between(phonemize(frame), before, after) or "", Flag.UNHEARD)}
     entry, others = _probe(word)
     found = {word: entry}
     for spelling in others:
@@ -68,7 +75,11 @@ def _probe(word: str) -> tuple[Entry, list[str]]:
         forms[context] = None if " " in word and context in READINGS else found
     base = forms.pop(Context.MID) or forms[Context.END] or phonemize(word).strip()
     rest = answers[len(frames) : len(items) - len(spellings)]
-    entry = Entry(base, int(_flags(base, forms, rest)), _differing(base, forms) or None)
+    flags = _flags(base, forms, rest)
+    if not word[0].isalpha() and base.lstrip("ˈˌ")[:1] in VOWELS:
+        frame, sign = UNHEARD_FRAME
+        flags |= Flag.UNHEARD * phonemize(frame.format(word)).startswith(sign)
+    entry = Entry(base, int(flags), _differing(base, forms) or None)
     heard = (_between(a, "dˈɑːɡz ", " dˈɑːɡz.") for a in answers[len(items) - len(spellings) :])
     return entry, [s for s, h in zip(spellings, heard, strict=True) if h and h != base]
 
@@ -101,16 +112,11 @@ def _flags(base: str, forms: dict[Context, str | None], answers: list[str]) -> F
     for (flag, (_, sign)), answer in zip(FLAG_FRAMES.items(), answers, strict=False):
         if answer.endswith(sign):
             flags |= flag
-    tail, end = answers[len(FLAG_FRAMES)], answers[len(FLAG_FRAMES) + 1]
-    for answer, context, flag_on, flag_off in (
-        (tail, Context.TAIL, Flag.STRESSED_TAIL, Flag.UNSTRESSED_TAIL),
-        (end, Context.END, Flag.STRESSED_END, Flag.UNSTRESSED_END),
-    ):
-        if "oʊvɚ" not in answer:
-            continue
-        stressed = "ˌoʊvɚ" in answer
-        if stressed != ("ˈ" in (forms[context] or base)):
-            flags |= flag_on if stressed else flag_off
+    tail = answers[len(FLAG_FRAMES)]
+    if "oʊvɚ" in tail:
+        stressed = "ˌoʊvɚ" in tail
+        if stressed != ("ˈ" in (forms[Context.TAIL] or base)):
+            flags |= Flag.STRESSED_TAIL if stressed else Flag.UNSTRESSED_TAIL
     return flags | Flag.PAUSES if pauses(base, answers[-2], answers[-1]) else flags
 
 

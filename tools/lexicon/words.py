@@ -25,4 +25,4 @@ def words() -> list[str]:
 def listed(name: str) -> list[str]:
     """The lines of a list kept beside this tool (phrases, hyphen chains, initials)."""
     lines = (LISTS / f"{name}.txt").read_text().split("\n")
-    return [line for line in lines if line and not line.startswith("#")]
+    return [line for line in lines if line and not line.startswith("# ")]

@@ -8,15 +8,21 @@ from numpy.typing import NDArray
 
 from twinvox.errors import ModelFormatError, ModelNotFoundError
 
+_NONE = -1
+
 
 class IpaTokenizer:
     """Maps every Unicode scalar of an IPA string to its id; immutable, shared by threads."""
 
     def __init__(self, ids: dict[str, int]) -> None:
-        self._ids = dict(ids)
+        self._size = len(ids)
+        scalars = {ord(symbol): token for symbol, token in ids.items() if len(symbol) == 1}
+        self._ids = np.full(max(scalars, default=0) + 2, _NONE, np.int32)  # the last is for others
+        for scalar, token in scalars.items():
+            self._ids[scalar] = token
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return self._size
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "IpaTokenizer":
@@ -62,9 +68,12 @@ class IpaTokenizer:
 
     def encode(self, phonemes: str) -> tuple[NDArray[np.int32], tuple[str, ...]]:
         """The ids [n] int32 of ``phonemes``, and the distinct scalars that have none, in order."""
-        ids = self._ids
-        known = [ids[scalar] for scalar in phonemes if scalar in ids]
-        skipped: tuple[str, ...] = ()
-        if len(known) < len(phonemes):
-            skipped = tuple(dict.fromkeys(scalar for scalar in phonemes if scalar not in ids))
-        return np.array(known, dtype=np.int32), skipped
+        if not phonemes:
+            return np.zeros(0, np.int32), ()
+        scalars = np.frombuffer(phonemes.encode("utf-32-le", "surrogatepass"), "<u4")
+        ids = self._ids.take(scalars, mode="clip")
+        if np.minimum.reduce(ids) != _NONE:
+            return ids, ()
+        known = ids != _NONE
+        skipped = dict.fromkeys(map(chr, scalars[~known].tolist()))
+        return ids[known], tuple(skipped)

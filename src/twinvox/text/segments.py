@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from twinvox.errors import TextError
+from twinvox.text.en_natural.replace import STARTERS
 
 SHORT = 20
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -14,11 +15,44 @@ _SENTENCE_END = re.compile(
 _CLAUSE_END = re.compile(rf"[,;:—–][{_CLOSERS}]*(?=\s)|[，；：、][{_CLOSERS}]*")
 _ATOM = re.compile(rf"[{_CJK}][^\w\s]*|[^\s{_CJK}]+")
 _LAST_WORD = re.compile(r"\S*\Z")
-_ABBREVIATION = re.compile(
-    r"[\"'(\[“‘]*(?:[^\W\d_]\.)*(?:[^\W\d_]|mrs?|ms|drs?|prof|rev|gen|maj|capt|lt|col|sgt|hon|"
-    r"st|no|vs|fig|vol|mt|ft|messrs|i\.e|e\.g|cf|approx|inc|dept)\.",
+_OPENERS = "[\"'(\\[“‘]*"
+# Before a name: the stop after these ends no sentence.
+_TITLE = re.compile(
+    rf"{_OPENERS}(?:[^\W\d_]\.)*(?:mrs?|ms|drs?|profs?|revs?|gens?|maj|capt|lt|cols?|sgt|cpl|pvt|"
+    r"cmdr|adm|hon|sens?|reps?|gov|pres|supt|det|insp|fr|st|ste|mt|ft|messrs|atty|amb)\.",
     re.IGNORECASE,
 )
+# Inside a sentence, but where the next word is one that begins a sentence.
+_ABBREVIATION = re.compile(
+    rf"{_OPENERS}(?:[^\W\d_]\.)*(?:[^\W\d_]|jan|feb|mar|apr|aug|sept?|oct|nov|dec|mon|tues?|wed|"
+    r"thurs?|fri|vs|approx|cf|viz|etc|al|esp|incl|excl|avg|misc|inc|ltd|corp|co|bros|assn|dept|"
+    r"univ|govt|intl|natl|jr|sr|esq|ave|blvd|rd|ln|hwy|pkwy|sq|tel|ext|attn|est|ph\.d|lbs?|oz|ft|"
+    r"hrs?|yds?|mi)\.",
+    re.IGNORECASE,
+)
+# Before a number only.
+_NUMBERED = re.compile(
+    rf"{_OPENERS}(?:nos?|figs?|vols?|ch|chap|secs?|eqs?|pp?|pg|pt|art|ver|rm|apt|ca?|ed|op|rte)\.",
+    re.IGNORECASE,
+)
+_NUMERAL = re.compile(r"[$€£]?\d|[IVXL]+\b")
+_NEXT_WORD = re.compile(r"\s*[\"'(\[“‘]*([^\W\d_]+(?:'[^\W\d_]+)?)(\.?)")
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
+    r"sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+_FIGURE = re.compile(r"[\W_]*\d[\w.,:/%'’′-]*")
+_MONTH_WORD = re.compile(_MONTH, re.IGNORECASE)
+# What a number does not part from: "5 km", "7 p.m.", "28 September", "4 + 4", "XIV".
+_AFTER_FIGURE = re.compile(
+    rf"(?:{_MONTH}|[ap]\.?m\.?|o'clock|%|percent|[mk]?bn?|tn|[kcmµn]?m[²³]?|[kmµ]?g|[mcd]?l|in|ft|"
+    r"yds?|mi|lbs?|oz|mph|km/h|kph|hrs?|min|secs?|ms|[kmg]?hz|[kmgt]i?b(?:ps)?|[km]?wh?|[mk]?v|"
+    r"°\s?[cf]?|usd|eur|gbp|jpy|chf|cad|aud|dollars?|euros?|pounds?|cents?|degrees|[+=×÷<>−–*/-])"
+    r"[.,;:!?)]*",
+    re.IGNORECASE,
+)
+_OPERATOR = re.compile(r"[+=×÷<>−–*/-]")
+_ROMAN = re.compile(r"[IVXL]+[.,;:!?)]*")
 _NUMBER_WORD = re.compile(
     r"[\W_]*(?:\d[\d.,:/%-]*|zero|oh|one|two|three|four|five|six|seven|eight|nine|ten|eleven|"
     r"twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|point|hundred|thousand|[mbtr]+illion|"
@@ -32,8 +66,9 @@ def split_segments(text: str, fits: Callable[[str], bool]) -> list[str]:
 
     One piece a sentence, where one shorter than `SHORT` characters joins its neighbour if both
     fit; a sentence that does not fit is cut after a clause, or else between two words. Numbers
-    ("3.14", "two hundred"), "U.S.", "e.g.", times and addresses stay whole. Give the text before
-    normalisation, so that sentences are seen as they were written.
+    ("3.14", "two hundred"), dates, prices, "5 km", "U.S.", "e.g.", "Dr. Brown", times, telephone
+    numbers and addresses stay whole. Give the text before normalisation, so that sentences are
+    seen as they were written.
 
     Raises `TextError` when a single word does not fit.
     """
@@ -78,22 +113,41 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     if following[:1].islower():
         return mark != "." and mark[-1] in _CLOSERS
     word = _LAST_WORD.search(text, max(0, match.start() - 40), match.start() + 1)
-    return mark != "." or word is None or _ABBREVIATION.fullmatch(word.group()) is None
+    return mark != "." or word is None or not _abbreviates(word.group(), following)
+
+
+def _abbreviates(word: str, following: str) -> bool:
+    """Whether ``word`` with its full stop goes on with what follows."""
+    if _TITLE.fullmatch(word):
+        return True
+    if _NUMBERED.fullmatch(word) and len(word) > 2:
+        return _NUMERAL.match(following) is not None
+    if not _ABBREVIATION.fullmatch(word):
+        return False
+    ahead = _NEXT_WORD.match(following)
+    if ahead is None or (ahead[2] and len(ahead[1]) == 1):
+        return True
+    return ahead[1].lower() not in STARTERS
 
 
 def _ends_clause(text: str, match: re.Match[str]) -> bool:
-    return not _inside_number(text, match.end())
+    return not _tied(text, match.end())
 
 
-def _inside_number(text: str, at: int) -> bool:
+def _tied(text: str, at: int) -> bool:
+    """Whether the words before and after ``at`` are read as one: a number, a date, a price."""
     before = _LAST_WORD.search(text, max(0, at - 40), at)
     after = text[at : at + 40].split(maxsplit=1)
-    return bool(
-        before
-        and after
-        and _NUMBER_WORD.fullmatch(before.group())
-        and _NUMBER_WORD.fullmatch(after[0])
-    )
+    if not before or not after:
+        return False
+    word, following = before.group(), after[0]
+    if _NUMBER_WORD.fullmatch(word) and _NUMBER_WORD.fullmatch(following):
+        return True
+    if _FIGURE.fullmatch(word):
+        return _AFTER_FIGURE.fullmatch(following) is not None
+    if _FIGURE.match(following):
+        return bool(_MONTH_WORD.fullmatch(word) or _OPERATOR.fullmatch(word))
+    return word[:1].isupper() and word[-1:].isalpha() and bool(_ROMAN.fullmatch(following))
 
 
 def _fitted(sentence: str, fits: Callable[[str], bool]) -> list[str]:
@@ -133,9 +187,13 @@ def _forced(clause: str, fits: Callable[[str], bool], soft: bool = True) -> list
 def _word_ends(text: str, soft: bool) -> Iterable[int]:
     end = len(text.rstrip())
     for match in _ATOM.finditer(text):
-        tied = _inside_number(text, match.end()) or _ABBREVIATION.fullmatch(match.group())
+        tied = _tied(text, match.end()) or _holds_next(match.group())
         if not soft or not tied or match.end() == end:
             yield match.end()
+
+
+def _holds_next(word: str) -> bool:
+    return any(kind.fullmatch(word) for kind in (_TITLE, _ABBREVIATION, _NUMBERED))
 
 
 def _merge_short(pieces: list[str], fits: Callable[[str], bool]) -> list[str]:

@@ -2,8 +2,6 @@
 
 from twinvox.text.g2p.letters import VOWELS
 
-ENDS_OPEN = VOWELS | {"ː", "ɹ"}
-
 
 def link_r(form: str) -> str:
     """Before a vowel a final ɚ or ɜː is followed by the r that it stands for."""
@@ -23,22 +21,23 @@ def flapped(form: str) -> str:
     return form
 
 
+def plural(form: str) -> str:
+    """``form`` of a word with the plural or possessive s."""
+    if form.endswith(("s", "z", "ʃ", "ʒ")):
+        return form + "ᵻz"
+    return form + ("s" if form.endswith(("p", "t", "k", "f", "θ")) else "z")
+
+
+def possessive(form: str, word: str) -> str:
+    """``form`` of ``word`` with an apostrophe and s, which goes by its letters: Eric's has z."""
+    if form.endswith("ʃ") and word.endswith("ch"):
+        return form + "ɪz"
+    if form.endswith(("s", "z", "ʃ", "ʒ")):
+        return form + "ᵻz"
+    voiceless = word.endswith(("p", "t", "k", "f")) or (form.endswith("k") and word[-1] == "h")
+    return form + ("s" if voiceless else "z")
+
+
 def leaning(form: str) -> str:
     """``form`` before an ending that begins with an unstressed vowel."""
     return flapped(link_r(form))
-
-
-def glued(form: str, following: str) -> tuple[str, str]:
-    """Two parts of a hyphen chain, as each colours the other."""
-    first = following[:1]
-    if form.endswith("n") and first in ("k", "ɡ"):
-        form = form[:-1] + "ŋ"
-    elif first == "n" and form.endswith(("ɾi", "ɾɚ")):
-        form = form[:-2] + "t" + form[-1]
-    elif form.endswith("ɑːɹ") and following.lstrip("ˈˌ")[:1] in VOWELS:
-        form += "ɹ"
-    elif first in ("ʌ", "ə", "ɐ"):
-        form = flapped(form)
-    elif first == "t" and following[1:2] in VOWELS and form[-1:] in ENDS_OPEN:
-        following = "ɾ" + following[1:]
-    return form, following

@@ -18,19 +18,18 @@ bytes of the key before it, ``head & 0x7f`` counts the codes, ``head & 0x80`` sa
 
 import mmap
 import struct
-from bisect import bisect_right
 from enum import IntEnum, IntFlag
 from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
+from twinvox._native import g2p
 from twinvox.errors import ModelFormatError
 
 MAGIC = b"TVLX"
 VERSION = 1
 HEADER = struct.Struct("<4sHHII")
 DETAILS = 0x80
-CACHE_LIMIT = 50_000
 
 
 class Context(IntEnum):
@@ -48,6 +47,7 @@ class Context(IntEnum):
     BEFORE_VOWEL = 9
     AFTER_WEAK = 10
     BEFORE_R = 11
+    BEFORE_HYPHEN = 12
 
 
 class Flag(IntFlag):
@@ -60,6 +60,7 @@ class Flag(IntFlag):
     EXTENDS_VERB = 16
     STRESSED_TAIL = 32
     UNSTRESSED_TAIL = 64
+    UNHEARD = 128
     OPENS_PHRASE = 512
     PAUSES = 1024
     AT_END = 2048
@@ -80,94 +81,29 @@ class Entry(NamedTuple):
 class Lexicon:
     """A lexicon file, mapped into memory and safe to share between threads.
 
-    Raises `ModelFormatError` when the file is not a lexicon of this version.
+    ``native`` is what speaks whole clauses. Raises `ModelFormatError` when the file is not a
+    lexicon of this version, or damaged.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
         with Path(path).open("rb") as file:
-            self._blob = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        blob = self._blob
-        if len(blob) < HEADER.size:
-            raise ModelFormatError(f"{path}: {len(blob)} bytes are too few for a lexicon")
-        magic, version, _, count, blocks = HEADER.unpack_from(blob, 0)
-        if magic != MAGIC or version != VERSION:
+            head = file.read(HEADER.size)
+            if len(head) < HEADER.size:
+                raise ModelFormatError(f"{path}: {len(head)} bytes are too few for a lexicon")
+            blob = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        try:
+            self.native = g2p.Lexicon(blob)
+        except ValueError as error:
+            magic, version, *_ = HEADER.unpack(head)
             raise ModelFormatError(
-                f"{path}: expected a lexicon of version {VERSION} ({MAGIC!r}), "
+                f"{path}: expected an undamaged lexicon of version {VERSION} ({MAGIC!r}), "
                 f"found {magic!r} version {version}; reinstall twinvox"
-            )
-        self._count = int(count)
-        at = HEADER.size
-        self._codes: list[str] = []
-        for _ in range(256):
-            length = blob[at]
-            self._codes.append(blob[at + 1 : at + 1 + length].decode())
-            at += 1 + length
-        self._blocks = range(blocks)
-        self._offsets: tuple[int, ...] = (*struct.unpack_from(f"<{blocks}I", blob, at), len(blob))
-        self._cache: dict[str, Entry | None] = {}
+            ) from error
 
     def __len__(self) -> int:
-        return self._count
+        return len(self.native)
 
     def find(self, key: str) -> Entry | None:
         """The entry of ``key`` (case-sensitive; a phrase has single spaces), None if absent."""
-        try:
-            return self._cache[key]
-        except KeyError:
-            pass
-        entry = self._search(key.encode())
-        if len(self._cache) < CACHE_LIMIT:
-            self._cache[key] = entry
-        return entry
-
-    def _first_key(self, block: int) -> bytes:
-        at = self._offsets[block]
-        return self._blob[at + 2 : at + 2 + self._blob[at + 1]]
-
-    def _search(self, key: bytes) -> Entry | None:
-        block = bisect_right(self._blocks, key, key=self._first_key) - 1
-        if block < 0:
-            return None
-        blob, at, end = self._blob, self._offsets[block], self._offsets[block + 1]
-        current = b""
-        while at < end:
-            suffix = at + 2 + blob[at + 1]
-            current = current[: blob[at]] + blob[at + 2 : suffix]
-            if current == key:
-                return self._entry(suffix)
-            if current > key:
-                return None
-            at = self._skip(suffix)
-        return None
-
-    def _skip(self, at: int) -> int:
-        blob = self._blob
-        head = blob[at]
-        at += 1 + (head & ~DETAILS)
-        if head & DETAILS:
-            count = blob[at + 2]
-            at += 3
-            for _ in range(count):
-                at += 2 + blob[at + 1]
-        return at
-
-    def _entry(self, at: int) -> Entry:
-        blob = self._blob
-        head = blob[at]
-        start = at + 1
-        at = start + (head & ~DETAILS)
-        base = self._decode(start, at)
-        if not head & DETAILS:
-            return Entry(base)
-        flags, count = struct.unpack_from("<HB", blob, at)
-        at += 3
-        forms = {}
-        for _ in range(count):
-            context, length = blob[at], blob[at + 1]
-            forms[context] = self._decode(at + 2, at + 2 + length)
-            at += 2 + length
-        return Entry(base, flags, forms or None)
-
-    def _decode(self, start: int, stop: int) -> str:
-        codes = self._codes
-        return "".join(codes[b] for b in self._blob[start:stop])
+        found = self.native.find(key)
+        return None if found is None else Entry(*found)

@@ -15,27 +15,31 @@ ENDINGS = {
     "—": "; ", "–": "; ",
 }  # fmt: skip
 CLOSERS = "\"'”’)]}»"
-SPOKEN_INSIDE = {".": " dot ", ":": " colon ", "!": " exclamation "}
-SYMBOLS = {
-    "&": "and", "%": "percent", "#": "hash", "$": "dollar", "*": "asterisk", "+": "plus",
-    "/": "slash", "=": "equals", "@": "at", "\\": "backslash", "~": "tilde", "§": "section",
-    "°": "degrees", "©": "copyright", "®": "registered", "™": "trade mark", "£": "pound",
-    "€": "euros", "¥": "yen", "¢": "cents", "×": "times", "÷": "divided by",
-    "±": "plus or minus", "²": "two", "³": "three", "½": "a half", "¼": "a quarter",
-    "µ": "micro", "№": "numero", "¶": "paragraph", "→": "right arrow", "←": "left arrow",
-    "≤": "less or equal to", "≥": "greater or equal to", "≠": "not equal to",
-    "≈": "approximately", "∞": "infinity", "√": "square root",
-}  # fmt: skip
+SPOKEN_INSIDE = {".": " dot ", ":": " colon ", "!": " ! "}
+# Characters that are spoken by name, alone or in runs ("C++", "://") that the lexicon holds.
+_OTHER_SYMBOLS = "§°©®™£€¥¢×÷±²³¹½¼¾µ№¶→←≤≥≠≈∞√"
+SYMBOLS = "&%#$*+/=@\\~" + _OTHER_SYMBOLS
+_SYMBOL = "[" + re.escape(SYMBOLS) + "]"
+_SYMBOL_RUN = rf"[<>:.!]?{_SYMBOL}+(?:[<>:.!]{_SYMBOL}+)*"
 
-_MARKS = re.compile(r"[.,;:!?]+|[…¿¡—–]")
+_MARKS = re.compile(rf"(?P<symbols>{_SYMBOL_RUN})|[.,;:!?]+|[…—–][.,;:!?]*|[¿¡]")
+_LETTER = rf"(?:[^\W\d_{_OTHER_SYMBOLS}][\u0300-\u036f]*)"
 _TOKEN = re.compile(
-    r"(?:[^\W\d_]\.){1,8}[^\W\d_](?![^\W\d_])"  # U.S, e.g, p.m (the last stop is a mark)
-    r"|[^\W\d_]+(?:'[^\W\d_]+)*'?"
+    rf"(?P<symbols>http://|{_SYMBOL_RUN}|!)"
+    rf"|(?:{_LETTER}\.){{1,8}}{_LETTER}(?!{_LETTER})"  # U.S, e.g, p.m (the last stop is a mark)
+    rf"|{_LETTER}+(?:'{_LETTER}+)*'?"
+    r"|(?<=\.[^\W\d_]\s)'s\b"  # what L.A.'s leaves behind its initials
     r"|\d"
-    r"|[" + re.escape("".join(SYMBOLS)) + "]"
 )
-_APART = re.compile(r"[\"'()\[\]{}<>`‘’“”«»]|-(?=\s)|(?<=\s)'")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+_APART = re.compile(r"[\"'()\[\]{}<>`‘’“”«»…—–]|(?<=\s)-(?=\s)|--|(?<=\s)'")
+_QUOTED = re.compile(r"[\"()\[\]{}“”«»]")
+_CLOSED = re.compile(r"[\"'()\[\]{}<>`‘’“”«»…]")
+_INITIALS = re.compile(rf"(?<![^\W\d_])(?:{_LETTER}\.)+{_LETTER}$")
+_BY_MARK = re.compile(rf"(?:[.,:;!?]|(?<!\S)-|{_SYMBOL})\S*$")
+_PLAIN_WORD = "(?:[A-Za-z][a-z]*+|[A-Z]++)(?:'[a-z]++)?"
+_PLAIN = re.compile(rf" *+(?:{_PLAIN_WORD}(?: ++|-))*+(?:{_PLAIN_WORD})? *+")
+LOOK_BACK = 24
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]\w)")
 
 
 class Clause(NamedTuple):
@@ -46,39 +50,41 @@ class Clause(NamedTuple):
 
 
 class Token(NamedTuple):
-    """One word and what stands before it.
+    """One word and what stands around it.
 
-    ``glued``: only a hyphen (state-of-the-art). ``apart``: a quote, bracket or dash, which keeps
-    the word from merging with the one before it.
+    ``glued``: only a hyphen before it (state-of-the-art). ``apart``: a quote, bracket or dash
+    before it, which keeps the word from merging with the one before. ``hyphen``: one follows.
+    ``closed``: a quote or bracket stands between it and the end of the clause. ``quoted``: a
+    double quote or bracket before it, which breaks off what the words before let expect.
     """
 
     text: str
     glued: bool = False
     apart: bool = False
+    hyphen: bool = False
+    closed: bool = False
+    quoted: bool = False
 
 
 def clauses(text: str) -> Iterator[Clause]:
     """Split ``text`` at the marks that end a clause; marks inside words become words."""
     start = 0
     pieces: list[str] = []
+    begun = False
     for match in _MARKS.finditer(text):
-        if match.start() < start:
+        at, stop = match.span()
+        if at < start or match["symbols"]:
             continue
-        run, stop = match.group(), match.end()
-        pieces.append(text[start : match.start()])
-        start = stop
-        ending = _ending(text, run, stop)
-        if ending is not None and run[0] in ":!" and not _speaks(pieces):
-            ending = None
-        if ending is not None:
+        pieces.append(text[start:at])
+        begun = begun or _speaks(pieces[-1])
+        ending = _ending(text, match.group(), stop)
+        if ending is not None and (text[at] not in ":!…—–" or begun):
             yield Clause("".join(pieces), ending)
-            pieces = []
-        elif run == "." and text[match.start() - 1 : match.start()] in tuple(CLOSERS):
-            pieces.append(SPOKEN_INSIDE["."])
-        elif _dot_inside_initials(text, match.start()):
-            pieces.append(".")
+            pieces, begun, start = [], False, stop
         else:
-            pieces.append(_inside(text, run[0], match.start(), stop, _speaks(pieces)))
+            piece, start = _inside(text, match.group(), at, begun)
+            pieces.append(piece)
+            begun = begun or _speaks(piece)
     pieces.append(text[start:])
     yield Clause("".join(pieces), "")
 
@@ -92,11 +98,11 @@ def _ending(text: str, run: str, stop: int) -> str | None:
         if mark == "." and _continues(text, stop):
             return None
         return ENDINGS[mark]
-    if mark not in "—–" and following in CLOSERS:
+    if following in CLOSERS:
         if following == "'" and text[stop + 1 : stop + 2] == "s":
             return None
         return ENDINGS[mark]
-    if mark in ",;!?" and following == "…":
+    if mark in ",;:!?" and following == "…":
         return ENDINGS[mark]
     if mark in ",;!?." and following in "—–" and text[stop + 1 : stop + 2].isspace():
         return ENDINGS[mark]
@@ -121,25 +127,69 @@ def _dot_inside_initials(text: str, at: int) -> bool:
     return alone_before and alone_after
 
 
-def _inside(text: str, mark: str, start: int, stop: int, begun: bool) -> str:
-    before, after = text[start - 1 : start], text[stop : stop + 1]
+def _inside(text: str, run: str, at: int, begun: bool) -> tuple[str, int]:
+    """What a mark that ends no clause turns into, and where the text goes on."""
+    mark, stop = run[0], at + len(run)
+    before, after = text[at - 1 : at], text[stop : stop + 1]
+    if mark in "…—–":
+        return mark, stop
+    if mark == "?" and before.isalpha() and after.isalpha():
+        return after.lower(), stop + 1  # "asleep?If" is one word
     if mark in ":!" and not begun:
-        return SPOKEN_INSIDE[mark]
-    if after.isalnum() and (mark != "." or before != ""):
-        return SPOKEN_INSIDE.get(mark, " ") if begun else " "
-    if (mark == ":" and after == "-") or (mark == "." and begun and before.isspace()):
-        return SPOKEN_INSIDE[mark]
-    return " "
+        return SPOKEN_INSIDE[mark].rstrip() + " " * (after != "-"), stop
+    if run == ".":
+        return _dot_inside(text, at, begun)
+    if after.isalnum():
+        return SPOKEN_INSIDE.get(mark, " ") if begun and not _after_initials(
+            text, at
+        ) else " ", stop
+    if mark in ":!" and after and after in "-—–":
+        return SPOKEN_INSIDE[mark].rstrip(), stop
+    return (SPOKEN_INSIDE["."] if mark == "." and begun and before.isspace() else " "), stop
 
 
-def _speaks(pieces: list[str]) -> bool:
-    return any(char.isalnum() for piece in pieces for char in piece)
+def _dot_inside(text: str, at: int, begun: bool) -> tuple[str, int]:
+    stop = at + 1
+    before, after = text[at - 1 : at], text[stop : stop + 1]
+    spoken = SPOKEN_INSIDE["."]
+    if before and before in CLOSERS:
+        return spoken, stop
+    if _dot_inside_initials(text, at):
+        return ".", stop
+    possessive = text.startswith("'s", stop) and not text[stop + 2 : stop + 3].isalpha()
+    if _after_initials(text, at):
+        return "" if after == "-" else " ", stop
+    if possessive:
+        return spoken, stop + 2
+    if _BY_MARK.search(text, max(0, at - LOOK_BACK), at):
+        return spoken, stop
+    if (after.isalnum() and before) or before.isspace():
+        return spoken if begun else " ", stop
+    return " ", stop
+
+
+def _after_initials(text: str, at: int) -> bool:
+    return (
+        text[at : at + 1] == "." and _INITIALS.search(text, max(0, at - LOOK_BACK), at) is not None
+    )
+
+
+def _speaks(piece: str) -> bool:
+    return any(map(str.isalnum, piece))
 
 
 def shouts(text: str) -> bool:
     """Whether capitals are no sign of an abbreviation: at least half of the letters are such."""
+    trimmed = text.strip()
+    if trimmed[1:-1].islower() and trimmed[-1:].islower():  # the usual case, told at once
+        return False
     capitals = sum(map(str.isupper, text))
     return capitals > 0 and capitals >= sum(map(str.islower, text))
+
+
+def is_plain(text: str) -> bool:
+    """Whether a clause is ASCII words with spaces or one hyphen between, no capital inside one."""
+    return _PLAIN.fullmatch(text) is not None
 
 
 def tokens(text: str) -> list[Token]:
@@ -149,17 +199,25 @@ def tokens(text: str) -> list[Token]:
     for match in _TOKEN.finditer(text):
         word, between = match.group(), text[end : match.start()]
         glued = between == "-" and end > 0
-        if found and text[end - 1] == "'":
+        if not found:
+            between = between.lstrip("- \t\n")
+        elif text[end - 1] == "'":
             between = "'" + between
         apart = _APART.search(between) is not None
+        quoted = _QUOTED.search(between) is not None
         end = match.end()
-        if word in SYMBOLS:
-            names = SYMBOLS[word].split()
-            found.extend(Token(name, False, apart and i == 0) for i, name in enumerate(names))
+        if match["symbols"]:
+            # A mark right before a symbol stresses it, as in "(& so on)".
+            touched = word in "&@" and between != "" and not between[-1].isspace()
+            found.append(Token("-" * touched + word, False, apart, quoted=quoted))
             continue
-        for part in _parts(word):
-            found.append(Token(part, glued, apart))
-            glued = apart = False
+        for part in _parts(word.rstrip("'")):
+            found.append(Token(part, glued, apart, quoted=quoted))
+            glued = apart = quoted = False
+        if text.startswith("-", end):
+            found[-1] = found[-1]._replace(hyphen=True)
+    if found and _CLOSED.search(text, end):
+        found[-1] = found[-1]._replace(closed=True)
     return found
 
 
