@@ -1,0 +1,129 @@
+"""How a bare number is read by what stands around it: a quantity, a year, a code, a score."""
+
+import re
+from typing import NamedTuple, Self
+
+from twinvox.text.zh_numbers import cardinal, digits, number, spelled
+from twinvox.text.zh_units import COUNTED_WITH_LIANG
+
+_BEFORE, _AFTER = 14, 8
+
+_SCORE_BEFORE = re.compile(r"(?:以|比分[为是]?|比例[为是]?|赔率)\Z")
+_SCORE_AFTER = re.compile(
+    " ?(?:战胜|击败|[大险小完获取]胜|逆转|不敌|负于|惜败|落败|败给|告负|[输赢]了?|领先|落后|战平|"
+    "力克|淘汰|的?(?:比[分例]|屏|画面|画幅|显示器))"
+)
+_LISTED_SCORE = re.compile(r"(?<!\d)(\d{1,2})-(\d{1,2}) ?[、，,] ?\Z", re.ASCII)
+_CODE_BEFORE = re.compile(
+    "(?:验证码|邮编|邮政编码|密码|编号|代码|号码|学号|工号|尾号|卡号|账号|账户|房号|单号|身份证|车牌|"
+    r"口令|QQ|拨打|致电|热线|电话|客服|总机|分机|拨)号?[是为]?[：:]? ?\Z"
+)
+_CODE_AFTER = re.compile(
+    " ?(?:室|房(?![子价费车东贷租屋产])|号房|教室|路公交|路公共|路车|次列车|次航班|航班)"
+)
+_HOTLINES = {"110", "112", "114", "119", "120", "122", "10010", "10086", "12306", "12315", "12345"}
+_HOTLINE_AFTER = re.compile(" ?(?:报警|火警|急救|热线|电话)")
+_NAME_BEFORE = re.compile(r"[A-Za-z][-·–]?\Z")
+_NAME_BEFORE_BLANK = re.compile(r"[A-Za-z] \Z")
+_LATIN_AFTER = re.compile("(?!(?:[GMKTgmkt][Bb]?|[VWw])(?![A-Za-z]))[A-Za-z]")  # no size: 500G
+_NAME_AFTER = re.compile(
+    r"后(?![来天年面期台续退])|高校|工程|院校|大学|事件|工作制|晚会|大促|购物节|狂欢节"
+)
+_DECIMALS_BEFORE = re.compile(r"\d[秒米]\Z", re.ASCII)
+_YEAR_AFTER = re.compile(" ?(?:年(?!级)|学年|财年|赛季|奥运|世界杯|世博|亚运|欧洲杯|届|款|版)")
+_YEAR_OF_DATE_AFTER = re.compile(r"年\d{1,2}月", re.ASCII)
+_SPAN_AFTER = re.compile("年(?:前|来|间|历史|的?时间|以[前来上])")
+_YEARS = re.compile(r"(?:1[5-9]|20)\d\d-(?:1[5-9]|20)\d\d", re.ASCII)
+_DESIGNATED = set("歼轰运直强舟征宫娥风击旗斗问图苏格弹")  # aircraft, rockets, missiles
+
+
+class Context(NamedTuple):
+    """The characters before and after a figure."""
+
+    before: str
+    after: str
+
+    @classmethod
+    def of(cls, match: re.Match[str]) -> Self:
+        text, start, end = match.string, match.start(), match.end()
+        return cls(text[max(0, start - _BEFORE) : start], text[end : end + _AFTER])
+
+    @property
+    def is_score(self) -> bool:
+        if _SCORE_BEFORE.search(self.before) or _SCORE_AFTER.match(self.after):
+            return True
+        listed = _LISTED_SCORE.search(self.before)
+        return listed is not None and int(listed[1]) > int(listed[2])
+
+    @property
+    def is_code(self) -> bool:
+        return bool(_CODE_BEFORE.search(self.before) or _CODE_AFTER.match(self.after))
+
+    @property
+    def is_named(self) -> bool:
+        """Whether a Latin letter stands before, as in A380 and GPT-4."""
+        return _NAME_BEFORE.search(self.before) is not None
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether a word follows that is counted with 两."""
+        return COUNTED_WITH_LIANG.match(self.after) is not None
+
+    @property
+    def is_designation(self) -> bool:
+        """Whether a dash before the number is part of a name, as in 神舟-13."""
+        return self.before[-1:] in _DESIGNATED
+
+    def is_year(self, text: str) -> bool:
+        if _YEAR_OF_DATE_AFTER.match(self.after):
+            return len(text) in (2, 4)
+        if len(text) != 4 or not _YEAR_AFTER.match(self.after):
+            return False
+        return text[0] in "12" and not (text.endswith("00") and _SPAN_AFTER.match(self.after))
+
+    def read(self, text: str) -> str:
+        """A number without unit."""
+        if not text.isdigit():
+            return number(text)
+        if len(text) >= 3 and self._is_spelled(text):
+            return spelled(text)
+        if self._is_digit_by_digit(text):
+            return digits(text)
+        if text == "2" and self.is_counted and not (self.is_named or self.before.endswith("第")):
+            return "两"
+        return cardinal(text)
+
+    def _is_spelled(self, text: str) -> bool:
+        called = self.before.endswith("打") or _HOTLINE_AFTER.match(self.after)
+        return self.is_code or (text in _HOTLINES and bool(called))
+
+    def _is_digit_by_digit(self, text: str) -> bool:
+        if len(text) == 1:
+            return False
+        if text[0] == "0" or self.is_year(text) or _NAME_AFTER.match(self.after):
+            return True
+        if len(text) == 2:
+            return _DECIMALS_BEFORE.search(self.before) is not None
+        if self.is_named or _LATIN_AFTER.match(self.after):
+            return True
+        blank = _NAME_BEFORE_BLANK.search(self.before) and not self.is_counted
+        return bool(blank) or self.before.endswith(("公元", "公元前"))
+
+    def read_pair(self, first: str, second: str) -> str:
+        """Two bare numbers with a dash between them; empty where they are a range."""
+        if self.is_code:
+            return spelled(first + second)
+        if len(first) == 4 and self.is_year(first) and len(second) == 2:
+            return f"{digits(first)}到{digits(second)}"
+        if _YEARS.fullmatch(f"{first}-{second}") and not self.is_counted:
+            if first.endswith("00") and second.endswith("00"):
+                return ""
+            return f"{digits(first)}到{digits(second)}"
+        if len(first) >= 3 and _NAME_BEFORE_BLANK.search(self.before):
+            return f"{digits(first)}杠{digits(second)}"
+        descending = float(first.replace(",", "")) >= float(second.replace(",", ""))
+        nil = first == "0" and not self.after[:1].isalpha()
+        apart = (descending or nil) and len(first) <= 3 and not self.is_counted
+        if self.is_score or apart:
+            return f"{number(first)}比{number(second)}"
+        return spelled(first + second) if descending and (first + second).isdigit() else ""

@@ -1,0 +1,181 @@
+"""How figures are read in Mandarin: dates, times, money, measures, ranges, telephone numbers.
+
+Each rule is a pattern and a reader; at every place the first rule that matches wins. The patterns
+are bounded or possessive and a number that no rule wants is read as a quantity, so that the time is
+linear in the text.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable
+from typing import NamedTuple
+
+from twinvox.text.zh_context import Context
+from twinvox.text.zh_numbers import cardinal, digits, number, spelled
+from twinvox.text.zh_quantities import (
+    DASH,
+    NUMBER,
+    QUANTITY,
+    SCALE,
+    UNIT,
+    read_amount,
+    read_quantity,
+    unit_words,
+)
+from twinvox.text.zh_units import CURRENCIES, CURRENCY_WORDS, alternation
+
+_Match = re.Match[str]
+
+
+class Rule(NamedTuple):
+    name: str
+    pattern: str
+    read: Callable[[_Match], str]
+
+
+def _unpadded(text: str) -> str:
+    return cardinal(str(int(text)))
+
+
+def _digits_of(match: _Match) -> str:
+    return "".join(filter(str.isdigit, match.group()))
+
+
+def _date(match: _Match) -> str:
+    year, month, *day = re.split(r"\D", match.group())
+    return f"{digits(year)}年{_unpadded(month)}月" + (f"{_unpadded(day[0])}日" if day else "")
+
+
+def _clock(text: str) -> str:
+    hour, minute, *second = re.split("[:：]", text)
+    words = ("两" if int(hour) == 2 else _unpadded(hour)) + "点"
+    if second and int(second[0]):
+        return words + _sixtieth(minute) + "分" + _sixtieth(second[0]) + "秒"
+    return words + (_sixtieth(minute) + "分" if int(minute) else "")
+
+
+def _sixtieth(text: str) -> str:
+    return "零" + digits(text[1]) if text[0] == "0" and text != "00" else _unpadded(text)
+
+
+def _time(match: _Match) -> str:
+    if not match["time_2"] and Context.of(match).is_score:
+        return "比".join(map(_unpadded, re.split("[:：]", match["time_1"])))
+    half = {"a": "上午", "p": "下午"}.get((match["time_half"] or "").lower(), "")
+    until = "到" + _clock(match["time_2"]) if match["time_2"] else ""
+    return half + _clock(match["time_1"]) + until
+
+
+def _ratio(match: _Match) -> str:
+    return "比".join(map(number, re.split("[:：]", match.group())))
+
+
+def _telephone(match: _Match) -> str:
+    return ("加" if match.group()[0] == "+" else "") + spelled(_digits_of(match))
+
+
+def _version(match: _Match) -> str:
+    parts = match.group().split(".")
+    plain = len(parts) == 4 or any(part[0] == "0" or len(part) > 2 for part in parts)
+    return "点".join(map(digits if plain else cardinal, parts))
+
+
+def _money(match: _Match) -> str:
+    unit = match["money_unit"] or CURRENCIES[match["money_symbol"]]
+    words = [read_amount(match["money_1"], match["money_scale_1"])]
+    if match["money_2"]:
+        words.append(read_amount(match["money_2"], match["money_scale_2"]))
+    return ("负" if match["money_sign"] else "") + "到".join(words) + unit
+
+
+def _vulgar_fraction(match: _Match) -> str:
+    over, under = unicodedata.normalize("NFKC", match["fraction"]).split("⁄")
+    whole = number(match["fraction_whole"]) + "又" if match["fraction_whole"] else ""
+    return f"{whole}{cardinal(under)}分之{cardinal(over)}"
+
+
+_MONTH, _DAY = "(?:1[0-2]|0?[1-9])", r"(?:3[01]|[12]\d|0?[1-9])"
+_CLOCK = r"(?:2[0-4]|[01]?\d)[:：][0-5]\d(?!\d)(?:[:：][0-5]\d(?!\d))?"
+_MONEY_SCALE = rf"(?:[KkMB](?![A-Za-z0-9])|{SCALE})"
+RULES = (
+    Rule(
+        "date",
+        rf"(?<!\d)[12]\d{{3}}(?:(?P<date_mark>[-/.]){_MONTH}(?P=date_mark){_DAY}|"
+        r"-(?:0[1-9]|1[0-2]))(?![-/.]?\d)",
+        _date,
+    ),
+    Rule(
+        "time",
+        rf"(?<![\d:：.])(?P<time_1>{_CLOCK})(?: ?{DASH} ?(?P<time_2>{_CLOCK}))?(?![:：.]\d)"
+        r"(?: ?(?P<time_half>[AaPp])\.?[Mm](?![A-Za-z])\.?)?",
+        _time,
+    ),
+    Rule("ratio", rf"(?<![\d:：.]){NUMBER}(?:[:：]{NUMBER})++", _ratio),
+    Rule(
+        "telephone",
+        r"(?<![\d.])(?:(?:\+?86[- ]?)?1[3-9]\d(?:[- ]?\d{4}){2}|"
+        r"[(（]?0\d{2,3}[)）]?[- ]?\d{7,8}(?:-\d{1,5})?|"
+        r"[48]00(?:[- ]\d{3}[- ]\d{4}|[- ]\d{4}[- ]\d{3}|\d{7}))(?![\d.]\d?)",
+        _telephone,
+    ),
+    Rule(
+        "anniversary",
+        r"(?<![\d.])\d{1,2}(?:[·•]\d{1,2}|\.\d{1,2}(?= ?(?:晚会|事件|假期|黄金周|劳动节|国庆|"
+        r"儿童节|妇女节|运动|大?地震)))(?!\d)",
+        lambda match: digits(_digits_of(match)),
+    ),
+    Rule("version", r"(?<![\d.])\d++(?:\.\d++){2,}+", _version),
+    Rule(
+        "item",
+        r"(?:\A|(?<=[\n；。！？;!?：:])|(?<=[；。！？;!?：:.] ))\d{1,2}\. ?(?=[^\d\s%])|"
+        r"(?:\A|(?<=[\n；。！？;!?：:，, ]))\d{1,2}[)）] ?",
+        lambda match: cardinal(_digits_of(match)) + "、",
+    ),
+    Rule("circled", "[①-⑳]", lambda match: cardinal(str(ord(match.group()) - ord("①") + 1)) + "、"),
+    Rule(
+        "money",
+        r"(?P<money_sign>(?<![A-Za-z0-9])[-−])?"
+        rf"(?P<money_symbol>{alternation(CURRENCIES, whole=False)}) ?"
+        rf"(?P<money_1>{NUMBER})(?P<money_scale_1>{_MONEY_SCALE})"
+        rf"(?: ?{DASH} ?(?P=money_symbol)?(?P<money_2>{NUMBER})(?P<money_scale_2>{_MONEY_SCALE}))?"
+        rf"(?: ?(?P<money_unit>{alternation(CURRENCY_WORDS)}))?",
+        _money,
+    ),
+    Rule(
+        "ordinal",
+        r"(?:(?<![A-Za-z])N[oO]\.|№) ?\d++|(?<![\d.])\d++(?:st|nd|rd|th)(?![A-Za-z])",
+        lambda match: "第" + cardinal(_digits_of(match)),
+    ),
+    Rule(
+        "vulgar_fraction",
+        r"(?P<fraction_whole>\d++)?(?P<fraction>[¼-¾⅐-⅞])",
+        _vulgar_fraction,
+    ),
+    Rule(
+        "until",
+        rf"(?<=[年月日号时点分秒元块度个人米岁页章节楼层]){DASH} ?(?=\d)|"
+        rf"(?<=[一二三四五六日末]){DASH}(?=周|星期|礼拜)|(?<=\d){DASH}(?=[A-Z]\d)",
+        lambda match: "到",
+    ),
+    Rule("times", r"(?<=[米寸尺])[*×xX](?=\d)", lambda match: "乘"),
+    Rule("hyphen", r"(?<=[A-Za-z])[-–·](?=\d)", lambda match: ""),
+    Rule("per", rf"(?<=[元块角分])/{UNIT}", lambda match: "每" + unit_words(match.group()[1:])),
+    Rule("quantity", QUANTITY, read_quantity),
+)
+_READERS = {rule.name: rule.read for rule in RULES}
+_INITIALS = (
+    "0-9(N№①-⑳¼-¾⅐-⅞/·*×xX" + r"\-–—~～〜−+±≥≤<>≈≠=√" + "".join({key[0] for key in CURRENCIES})
+)
+_FIGURE = re.compile(
+    f"(?=[{_INITIALS}（])(?:" + "|".join(f"(?P<{name}>{text})" for name, text, _ in RULES) + ")",
+    re.ASCII,
+)
+
+
+def read_figures(text: str) -> str:
+    """``text`` with its figures in words; digits and signs are ASCII."""
+    return _FIGURE.sub(_read_figure, text)
+
+
+def _read_figure(match: _Match) -> str:
+    return _READERS[str(match.lastgroup)](match)
