@@ -105,6 +105,39 @@ def test_g2p_corpus(tmp_path):
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert [row["text"] for row in rows] == ["Hello there.", "", "Good bye."]
     assert len(rows[0]["ids"]) == len(rows[0]["phonemes"]) > 5
+    assert [row["skipped"] for row in rows] == [[], [], []]
+
+
+def test_g2p_reports_what_is_left_out(tmp_path, capsys):
+    assert main(["g2p", "Hello 你好."]) == 0
+    out, err = capsys.readouterr()
+    assert out.strip() != ""
+    assert "warning: '你' '好' cannot be spoken" in err
+    corpus, dump = tmp_path / "corpus.txt", tmp_path / "dump.jsonl"
+    corpus.write_text("Ж and Ж\nplain words\n你\n", encoding="utf-8")
+    assert main(["g2p", "--corpus", str(corpus), "--out", str(dump)]) == 0
+    rows = [json.loads(line) for line in dump.read_text(encoding="utf-8").splitlines()]
+    assert [row["skipped"] for row in rows] == [["Ж"], [], ["你"]]
+    assert "warning: 'Ж' '你' cannot be spoken" in capsys.readouterr().err
+
+
+def test_normalization(tmp_path, capsys):
+    def ipa(*arguments):
+        assert main(["g2p", *arguments]) == 0
+        return capsys.readouterr().out.strip()
+
+    natural = ipa("It is $5 million.")
+    assert natural == ipa("It is five million dollars.", "--normalization", "none")
+    upstream = ipa("It is $5 million.", "--normalization", "upstream")
+    assert upstream == ipa("It is five dollars million.", "--normalization", "none")
+    a, b = tmp_path / "a.wav", tmp_path / "b.wav"
+    assert main(["say", "Room 5.", "--normalization", "upstream", "-o", str(a)]) == 0
+    assert main(["say", "Room five.", "--normalization", "none", "-o", str(b)]) == 0
+    assert a.read_bytes() == b.read_bytes()
+    with pytest.raises(SystemExit) as wrong:
+        main(["g2p", "five", "--normalization", "zh"])
+    assert wrong.value.code == 2
+    assert "natural" in capsys.readouterr().err
 
 
 def test_voice_info(capsys):

@@ -1,4 +1,4 @@
-"""The command line: ``twinvox say | g2p | voice | info``."""
+"""The command line: ``twinvox say | g2p | voice | parity | info``."""
 
 import argparse
 import json
@@ -6,7 +6,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ def _warnings_on_stderr() -> Iterator[None]:
 
 def _parser() -> argparse.ArgumentParser:
     from twinvox import __version__
+    from twinvox.backends.cosyvoice3 import parity_cli
 
     parser = argparse.ArgumentParser(
         prog="twinvox", description="On-device zero-shot voice cloning."
@@ -52,6 +53,11 @@ def _parser() -> argparse.ArgumentParser:
     _add_say(commands.add_parser("say", help="speak a text into a WAV file"))
     _add_g2p(commands.add_parser("g2p", help="print the IPA of a text"))
     _add_voice(commands.add_parser("voice", help="make and inspect voices"))
+    parity_cli.add_harnesses(
+        commands.add_parser(
+            "parity", help="compare CosyVoice3, stage by stage, with a recorded run"
+        )
+    )
     info = commands.add_parser("info", help="show version, runtime, kernels and model folders")
     info.set_defaults(run=_info)
     return parser
@@ -62,6 +68,18 @@ def _add_text(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--text-file", type=Path, metavar="FILE", help="read the text from FILE")
 
 
+def _add_normalization(parser: argparse.ArgumentParser) -> None:
+    from twinvox.backends.cosyvoice3.options import NORMALIZATIONS as MANDARIN
+    from twinvox.text.en_normalizer import NORMALIZATIONS as ENGLISH
+
+    parser.add_argument(
+        "--normalization",
+        choices=tuple(dict.fromkeys((*ENGLISH, *MANDARIN))),
+        help=f"how numbers, dates and units are read: {', '.join(ENGLISH)} in English, "
+        f"{', '.join(MANDARIN)} in Mandarin (default: the first)",
+    )
+
+
 def _add_model(parser: argparse.ArgumentParser) -> None:
     from twinvox.backends import BACKENDS
     from twinvox.backends.luxtts.folder import VARIANTS
@@ -69,7 +87,7 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("--backend", choices=BACKENDS, default="embedded")
     parser.add_argument(
-        "--models-dir", type=Path, metavar="DIR", help="LuxTTS models in the published layout"
+        "--models-dir", type=Path, metavar="DIR", help="models in the backend's published layout"
     )
     parser.add_argument("--variant", choices=VARIANTS, help="graph variant of the LuxTTS models")
     parser.add_argument("--runtime", choices=RUNTIMES, default="auto")
@@ -94,6 +112,7 @@ def _add_prompt(parser: argparse.ArgumentParser, *, required: bool) -> None:
 
 def _add_say(parser: argparse.ArgumentParser) -> None:
     from twinvox.backends.base import DEFAULT_SEED
+    from twinvox.backends.cosyvoice3 import options as cosyvoice3
 
     _add_text(parser)
     parser.add_argument(
@@ -103,17 +122,30 @@ def _add_say(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--voice", metavar="FILE|ID", help="voice file, or a voice that ships")
     _add_prompt(parser, required=False)
     parser.add_argument("--phonemes", action="store_true", help="TEXT is IPA")
+    _add_normalization(parser)
     parser.add_argument("--speed", type=float, default=1.0, metavar="F", help="0.5 to 2.0")
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED, metavar="N")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    cosyvoice3.add_options(parser)
     parser.set_defaults(run=_say, error=parser.error)
 
 
 def _add_g2p(parser: argparse.ArgumentParser) -> None:
+    from twinvox.text.en_normalizer import DEFAULT_NORMALIZATION, NORMALIZATIONS
+
     _add_text(parser)
+    parser.add_argument(
+        "--normalization",
+        choices=NORMALIZATIONS,
+        default=DEFAULT_NORMALIZATION,
+        help="how numbers and abbreviations are read (default: %(default)s)",
+    )
     parser.add_argument("--corpus", type=Path, metavar="FILE", help="one text a line")
     parser.add_argument(
-        "--out", type=Path, metavar="JSONL", help="write text, phonemes and ids of each line"
+        "--out",
+        type=Path,
+        metavar="JSONL",
+        help="write text, phonemes, ids and skipped scalars of each line",
     )
     parser.set_defaults(run=_g2p, error=parser.error)
 
@@ -144,16 +176,37 @@ def _read_text(arguments: argparse.Namespace) -> str:
 
 def _load(arguments: argparse.Namespace) -> Any:
     from twinvox import load
+    from twinvox.backends.cosyvoice3 import options as cosyvoice3
 
     if arguments.models_dir is not None and arguments.backend == "embedded":
-        arguments.error("--models-dir goes with --backend luxtts")
+        arguments.error("--models-dir goes with --backend luxtts or cosyvoice3")
+    cosyvoice3.check_options(arguments)
+    if arguments.backend in cosyvoice3.NAMES:
+        print("twinvox: the CosyVoice3 backend is a beta: expect changes", file=sys.stderr)
     return load(
         arguments.backend,
         models_dir=arguments.models_dir,
         variant=arguments.variant,
+        **cosyvoice3.load_options(arguments),
         runtime=arguments.runtime,
         threads=arguments.threads,
     )
+
+
+def _stream_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the chosen backend's ``stream`` takes beyond text, voice, seed and progress."""
+    from twinvox.backends.cosyvoice3 import options as cosyvoice3
+
+    if arguments.backend in cosyvoice3.NAMES:
+        return cosyvoice3.stream_options(arguments)
+    luxtts = {"speed": arguments.speed, "phonemes": arguments.phonemes}
+    return luxtts | _normalization(arguments)
+
+
+def _normalization(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The backend's own default where none is given."""
+    given = arguments.normalization
+    return {} if given is None else {"normalization": given}
 
 
 @contextmanager
@@ -180,9 +233,14 @@ def _say(arguments: argparse.Namespace) -> None:
         arguments.error("--json and -o - both write to stdout")
     text = _read_text(arguments)
     tts = _load(arguments)
-    voice = arguments.voice
+    voice = arguments.voice or arguments.prompt_assets
     if arguments.prompt_audio is not None:
-        voice = tts.voice(arguments.prompt_audio, arguments.prompt_text, trim=arguments.trim)
+        voice = tts.voice(
+            arguments.prompt_audio,
+            arguments.prompt_text,
+            trim=arguments.trim,
+            **_normalization(arguments),
+        )
     started = time.perf_counter()
     parts, first_audio = [], 0.0
     with _progress_bar() as progress:
@@ -190,9 +248,8 @@ def _say(arguments: argparse.Namespace) -> None:
             text,
             voice,
             seed=arguments.seed,
-            speed=arguments.speed,
-            phonemes=arguments.phonemes,
             progress=progress,
+            **_stream_options(arguments),
         ):
             first_audio = first_audio or time.perf_counter() - started
             parts.append(part)
@@ -216,6 +273,8 @@ def _say(arguments: argparse.Namespace) -> None:
             "finished_on_eos": speech.finished_on_eos,
             "timings_ms": {k: round(v * 1e3, 1) for k, v in speech.timings.items()},
         }
+        if speech.decoded_tokens is not None:
+            report["generated_token_count"] = speech.generated_token_count
         print(json.dumps(report, ensure_ascii=False))
     elif arguments.output != "-":
         print(f"{arguments.output}: {speech.seconds:.2f} s of speech, {rtfx:.1f}x real time")
@@ -228,30 +287,48 @@ def _join(parts: list[Any]) -> Any:
 
 
 def _g2p(arguments: argparse.Namespace) -> None:
+    corpus, out = arguments.corpus, arguments.out
+    if corpus is None:
+        if out is not None:
+            arguments.error("--out goes with --corpus")
+        (row,) = _phoneme_rows([_read_text(arguments)], arguments.normalization)
+        print(row["phonemes"])
+        _warn_of_skipped(row["skipped"])
+        return
+    if out is None or arguments.text is not None:
+        arguments.error("--corpus goes with --out JSONL and without TEXT")
+    left_out: dict[str, None] = {}
+    with corpus.open(encoding="utf-8") as lines, out.open("w", encoding="utf-8") as rows:
+        texts = (line.rstrip("\n") for line in lines)
+        for row in _phoneme_rows(texts, arguments.normalization):
+            rows.write(json.dumps(row, ensure_ascii=False) + "\n")
+            left_out.update(dict.fromkeys(row["skipped"]))
+    _warn_of_skipped(left_out)
+
+
+def _phoneme_rows(texts: Iterable[str], normalization: str) -> Iterator[dict[str, Any]]:
+    """Text, phonemes, ids and skipped scalars of each text: letters unspoken, phones without id."""
+    from twinvox.backends import model_folder
+    from twinvox.text.en_normalizer import normalize
     from twinvox.text.g2p import G2p
+    from twinvox.text.ipa_tokenizer import IpaTokenizer
+    from twinvox.text.scripts import unspoken_letters
 
     g2p = G2p()
-    if arguments.corpus is None:
-        if arguments.out is not None:
-            arguments.error("--out goes with --corpus")
-        print(g2p.phonemize(_read_text(arguments)))
-        return
-    if arguments.out is None or arguments.text is not None:
-        arguments.error("--corpus goes with --out JSONL and without TEXT")
-    from twinvox.backends import model_folder
-    from twinvox.text.ipa_tokenizer import IpaTokenizer
-
     tokenizer = IpaTokenizer.load(model_folder("embedded") / "tokens.txt")
-    with (
-        arguments.corpus.open(encoding="utf-8") as lines,
-        arguments.out.open("w", encoding="utf-8") as out,
-    ):
-        for line in lines:
-            text = line.rstrip("\n")
-            phonemes = g2p.phonemize(text)
-            ids, _ = tokenizer.encode(phonemes)
-            row = {"text": text, "phonemes": phonemes, "ids": ids.tolist()}
-            out.write(json.dumps(row, ensure_ascii=False) + "\n")
+    for text in texts:
+        words = normalize(text, normalization)
+        phonemes = g2p.phonemize(words, normalization="none")
+        ids, without_id = tokenizer.encode(phonemes)
+        skipped = [*unspoken_letters(words), *without_id]
+        yield {"text": text, "phonemes": phonemes, "ids": ids.tolist(), "skipped": skipped}
+
+
+def _warn_of_skipped(skipped: Iterable[str]) -> None:
+    from twinvox.errors import TextWarning
+
+    if shown := " ".join(map(repr, skipped)):
+        warnings.warn(f"{shown} cannot be spoken and is left out", TextWarning, stacklevel=2)
 
 
 def _voice_make(arguments: argparse.Namespace) -> None:

@@ -50,3 +50,7 @@ class PromptWarning(UserWarning):
 
 class TextWarning(UserWarning):
     """Part of the text could not be spoken."""
+
+
+class SynthesisWarning(UserWarning):
+    """The speech is there, but cut short or made in a slower way than it could be."""

@@ -1,4 +1,8 @@
-"""A voice: what the models need of a prompt recording, saved so that the audio is needed once."""
+"""A voice: what the models need of a prompt recording, saved so that the audio is needed once.
+
+Two kinds of file hold one: the .safetensors that ``Voice.save`` writes, and a prompt bundle of
+CosyVoice3, which is ``<id>.safetensors`` with the transcript in ``<id>.json`` beside it.
+"""
 
 import json
 from collections.abc import Mapping
@@ -16,6 +20,12 @@ from twinvox.errors import ModelFormatError, ModelNotFoundError, PromptError, Tw
 
 FORMAT = "twinvox-voice"
 VERSION = "1"
+# The tensors of a bundle, each with a leading axis of 1, and what a Voice calls them.
+BUNDLE_TENSORS = {
+    "llm_prompt_speech_ids": "cosyvoice3.prompt_speech_ids",
+    "prompt_mel": "cosyvoice3.prompt_mel",
+    "spk_embedding": "cosyvoice3.speaker_embedding",
+}
 _SHIPPED = Path(str(resources.files("twinvox"))) / "data" / "voices"
 
 
@@ -41,7 +51,7 @@ class Voice:
             backend = name.partition(".")[0]
             raise PromptError(
                 f"this voice holds {', '.join(sorted(self.tensors)) or 'nothing'} but no {name}; "
-                f"make it again with the {backend} backend"
+                f"use a voice that was made for the {backend} backend"
             ) from None
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -54,14 +64,21 @@ class Voice:
         }
         if self.prompt_phonemes is not None:
             metadata["prompt_phonemes"] = self.prompt_phonemes
-        try:
-            Path(path).write_bytes(serialize(dict(self.tensors), metadata))
-        except OSError as error:
-            raise TwinvoxError(f"cannot write voice {path}: {error}") from error
+        _write(Path(path), serialize(dict(self.tensors), metadata))
+
+    def save_bundle(self, path: str | PathLike[str]) -> None:
+        """Write a prompt bundle: ``path``, a .safetensors file, and the .json beside it.
+
+        Raises PromptError where the voice was not made for CosyVoice3.
+        """
+        tensors = {stored: self.tensor(name)[None] for stored, name in BUNDLE_TENSORS.items()}
+        sidecar = json.dumps({"prompt_text": self.prompt_text}, ensure_ascii=False)
+        _write(Path(path), serialize(tensors))
+        _write(Path(path).with_suffix(".json"), sidecar.encode())
 
     @classmethod
     def load(cls, source: str | PathLike[str]) -> "Voice":
-        """Read a voice from a .safetensors file, or one that ships with twinvox by its name."""
+        """Read a voice or a prompt bundle from a .safetensors file, or a shipped voice by name."""
         path = (
             _SHIPPED / f"{source}.safetensors" if str(source) in shipped_voices() else Path(source)
         )
@@ -73,9 +90,14 @@ class Voice:
         try:
             with safetensors.safe_open(path, framework="numpy") as stored:
                 metadata = stored.metadata() or {}
-                tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
+                names = set(stored.keys())
+                bundled = "format" not in metadata and names & BUNDLE_TENSORS.keys()
+                wanted = names & BUNDLE_TENSORS.keys() if bundled else names
+                tensors = {name: stored.get_tensor(name) for name in sorted(wanted)}
         except (OSError, safetensors.SafetensorError) as error:
             raise ModelFormatError(f"{path} is not a readable safetensors file: {error}") from error
+        if bundled:
+            return cls(_read_sidecar(path), _unbatched(path, tensors))
         if metadata.get("format") != FORMAT or metadata.get("version") != VERSION:
             raise ModelFormatError(
                 f"{path} declares format {metadata.get('format')!r} version "
@@ -86,6 +108,45 @@ class Voice:
         except (KeyError, ValueError) as error:
             raise ModelFormatError(f"{path} has damaged voice metadata: {error!r}") from error
         return cls(text, tensors, metadata.get("prompt_phonemes"), info)
+
+
+def _unbatched(path: Path, tensors: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    """The tensors of a bundle by their names in a Voice."""
+    missing = sorted(BUNDLE_TENSORS.keys() - tensors.keys())
+    if missing:
+        raise ModelFormatError(f"the prompt bundle {path} lacks {', '.join(missing)}")
+    for name, array in tensors.items():
+        if array.ndim < 2 or array.shape[0] != 1:
+            raise ModelFormatError(
+                f"{name} of the prompt bundle {path} has shape {list(array.shape)}; expected a "
+                "leading axis of 1"
+            )
+    return {name: tensors[stored][0] for stored, name in BUNDLE_TENSORS.items()}
+
+
+def _read_sidecar(bundle: Path) -> str:
+    """The transcript of a bundle."""
+    path = bundle.with_suffix(".json")
+    try:
+        content = json.loads(path.read_bytes())
+    except OSError as error:
+        raise ModelNotFoundError(
+            f"the prompt bundle {bundle} has no {path.name} beside it, which holds its "
+            f"transcript: {error.strerror}"
+        ) from error
+    except ValueError as error:
+        raise ModelFormatError(f"{path} is not JSON: {error}") from error
+    text = content.get("prompt_text") if isinstance(content, dict) else None
+    if not isinstance(text, str):
+        raise ModelFormatError(f'{path} has no text under "prompt_text"')
+    return text
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise TwinvoxError(f"cannot write voice {path}: {error}") from error
 
 
 def shipped_voices() -> tuple[str, ...]:

@@ -167,6 +167,24 @@ def test_what_cannot_be_spoken_is_reported(toy_tts, toy_voice):
         toy_tts.synthesize("你好", toy_voice)
 
 
+def test_text_and_transcript_are_normalised_alike(toy_tts):
+    recording = (buzz(2.0), 24_000)
+    figures = toy_tts.voice(recording, "Gate 5 costs $3.5bn.")
+    words = toy_tts.voice(recording, "Gate five costs three point five billion dollars.")
+    natural = toy_tts.synthesize("Pay £1.2m.", figures)
+    spelt = toy_tts.synthesize("Pay one point two million pounds.", words, normalization="none")
+    np.testing.assert_array_equal(natural.samples, spelt.samples)
+    upstream = toy_tts.synthesize("Pay £1.2m.", figures, normalization="upstream")
+    assert len(upstream.samples) != len(natural.samples)
+
+
+def test_another_normalization_is_a_value_error(toy_tts, toy_voice):
+    with pytest.raises(ValueError, match="expected one of natural, upstream, none"):
+        toy_tts.stream(TEXT, toy_voice, normalization="zh")
+    with pytest.raises(ValueError, match="expected one of natural, upstream, none"):
+        toy_tts.voice((buzz(2.0), 24_000), "What I say.", normalization="")
+
+
 @pytest.mark.parametrize("text", ["a", "50", "apple", "I", "U.S."])
 def test_tiny_texts_are_spoken(toy_tts, toy_voice, text):
     assert len(toy_tts.synthesize(text, toy_voice).samples) > 0

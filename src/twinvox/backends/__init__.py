@@ -4,45 +4,102 @@ import os
 from importlib import resources
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, overload
 
 from twinvox.errors import ModelNotFoundError
 
 if TYPE_CHECKING:
+    from twinvox.backends.cosyvoice3.synthesizer import CosyVoice3
     from twinvox.backends.luxtts.synthesizer import LuxTTS
 
-BACKENDS = ("embedded", "luxtts")
+BACKENDS = ("embedded", "luxtts", "cosyvoice3", "cv3")
 MODELS_DIR_ENV = "TWINVOX_MODELS_DIR"
 
+_FilePath = str | PathLike[str] | None
+_ALIASES = {"cv3": "cosyvoice3"}
+_TITLES = {"luxtts": "LuxTTS", "cosyvoice3": "CosyVoice3"}
 
+
+class LuxTTSOptions(TypedDict, total=False):
+    """What ``load`` takes for LuxTTS and the embedded voice."""
+
+    models_dir: _FilePath
+    variant: str | None
+    runtime: str
+    threads: int | None
+
+
+class CosyVoice3Options(TypedDict, total=False):
+    """What ``load`` takes for CosyVoice3."""
+
+    models_dir: _FilePath
+    tokenizer_dir: _FilePath
+    embeddings_file: _FilePath
+    special_tokens_file: _FilePath
+    runtime: str
+    threads: int | None
+
+
+class LoadOptions(LuxTTSOptions, CosyVoice3Options, total=False):
+    """What ``load`` takes for a folder, which may be either's."""
+
+
+@overload
+def load(
+    model: Literal["embedded", "luxtts"] = "embedded", **options: Unpack[LuxTTSOptions]
+) -> "LuxTTS": ...
+@overload
+def load(
+    model: Literal["cosyvoice3", "cv3"], **options: Unpack[CosyVoice3Options]
+) -> "CosyVoice3": ...
+@overload
+def load(model: str | PathLike[str], **options: Unpack[LoadOptions]) -> "LuxTTS | CosyVoice3": ...
 def load(
     model: str | PathLike[str] = "embedded",
     *,
-    models_dir: str | PathLike[str] | None = None,
+    models_dir: _FilePath = None,
     variant: str | None = None,
+    tokenizer_dir: _FilePath = None,
+    embeddings_file: _FilePath = None,
+    special_tokens_file: _FilePath = None,
     runtime: str = "auto",
     threads: int | None = None,
-) -> "LuxTTS":
+) -> "LuxTTS | CosyVoice3":
     """Load a model.
 
-    ``model`` is "embedded" (the small English voice inside the package), "luxtts", or a folder in
-    the published LuxTTS layout. "luxtts" is looked up in ``models_dir``, else in
-    ``$TWINVOX_MODELS_DIR/luxtts``. ``variant`` is gpu or ane (default: ``TWINVOX_LUXTTS_VARIANT``,
-    else gpu). ``runtime`` is auto, coreml or onnx. ``threads`` is the number of threads of one
-    model run (default: the physical cores, at most 4).
+    ``model`` is "embedded" (the small English voice inside the package), "luxtts", "cosyvoice3"
+    (Mandarin; also "cv3"), or a folder in the published layout of either. A name is looked up in
+    ``models_dir``, else in ``$TWINVOX_MODELS_DIR/<name>``. ``runtime`` is auto, coreml or onnx.
+    ``threads`` is the number of threads of one model run (default: the physical cores, at most 4).
+
+    LuxTTS: ``variant`` is gpu or ane (default: ``TWINVOX_LUXTTS_VARIANT``, else gpu). CosyVoice3:
+    ``tokenizer_dir``, ``embeddings_file`` and ``special_tokens_file`` replace those of the folder.
     """
+    folder = model_folder(model, models_dir)
+    own = {
+        "tokenizer_dir": tokenizer_dir,
+        "embeddings_file": embeddings_file,
+        "special_tokens_file": special_tokens_file,
+    }
+    if _is_cosyvoice3(model, folder):
+        from twinvox.backends.cosyvoice3.synthesizer import CosyVoice3
+
+        if variant is not None:
+            raise TypeError(f"variant {variant!r} is for LuxTTS; CosyVoice3 has none")
+        return CosyVoice3.load(folder, **own, runtime=runtime, threads=threads)
     from twinvox.backends.luxtts.synthesizer import LuxTTS
 
-    return LuxTTS.load(
-        model_folder(model, models_dir), variant=variant, runtime=runtime, threads=threads
-    )
+    given = [name for name, value in own.items() if value is not None]
+    if given:
+        raise TypeError(f"{', '.join(given)} can only be given for CosyVoice3")
+    return LuxTTS.load(folder, variant=variant, runtime=runtime, threads=threads)
 
 
-def model_folder(model: str | PathLike[str], models_dir: str | PathLike[str] | None = None) -> Path:
+def model_folder(model: str | PathLike[str], models_dir: _FilePath = None) -> Path:
     """Where the files of ``model`` are; the arguments of ``load``."""
     if model == "embedded":
         return Path(str(resources.files("twinvox"))) / "data" / "embedded"
-    if model != "luxtts":
+    if model not in BACKENDS:
         folder = Path(model)
         if folder.is_dir():
             return folder
@@ -51,10 +108,19 @@ def model_folder(model: str | PathLike[str], models_dir: str | PathLike[str] | N
         )
     if models_dir is not None:
         return Path(models_dir)
+    name = _ALIASES.get(str(model), str(model))
     root = os.environ.get(MODELS_DIR_ENV)
     if root is None:
         raise ModelNotFoundError(
-            "no folder with the LuxTTS models is known; give models_dir (--models-dir), or set "
-            f"{MODELS_DIR_ENV} to a folder that holds luxtts/"
+            f"no folder with the {_TITLES[name]} models is known; give models_dir (--models-dir), "
+            f"or set {MODELS_DIR_ENV} to a folder that holds {name}/"
         )
-    return Path(root) / "luxtts"
+    return Path(root) / name
+
+
+def _is_cosyvoice3(model: str | PathLike[str], folder: Path) -> bool:
+    from twinvox.backends.cosyvoice3.folder import is_model_folder
+
+    if model in BACKENDS:
+        return _ALIASES.get(str(model), model) == "cosyvoice3"
+    return is_model_folder(folder)

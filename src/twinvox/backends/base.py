@@ -1,13 +1,19 @@
 """What every backend shares: a stream of segments, and the one-shot synthesis as its join."""
 
+import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from os import PathLike
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from twinvox.audio import Samples, SegmentJoiner
+from twinvox.errors import TextError
 from twinvox.speech import Segment, Speech
 from twinvox.voice import Voice
 
@@ -16,6 +22,8 @@ DEFAULT_VOICE = "female"
 
 ProgressCallback = Callable[[int, int, str], bool | None]
 VoiceSource = Voice | str | PathLike[str] | None
+Ids = npt.NDArray[np.int32]
+_Result = TypeVar("_Result")
 
 
 class Stopped(Exception):
@@ -23,17 +31,41 @@ class Stopped(Exception):
 
 
 class Progress:
-    """Counts finished steps, and raises Stopped once the callback returns False."""
+    """Counts finished steps, and raises Stopped once the callback returns False.
+
+    Threads may share one; the callback is called by one at a time.
+    """
 
     def __init__(self, total: int, callback: ProgressCallback | None) -> None:
         self._done = 0
         self._total = total
         self._callback = callback
+        self._stopped = False
+        self._lock = threading.Lock()
 
     def step(self, stage: str) -> None:
-        self._done += 1
-        if self._callback and self._callback(self._done, self._total, stage) is False:
-            raise Stopped
+        """One more step is done."""
+        self._report(stage, 1)
+
+    def poll(self, stage: str) -> None:
+        """A step is still going on."""
+        self._report(stage, 0)
+
+    def stop(self) -> None:
+        """Make every further step raise Stopped."""
+        self._stopped = True
+
+    def _report(self, stage: str, steps: int) -> None:
+        with self._lock:
+            self._done += steps
+            if (
+                not self._stopped
+                and self._callback
+                and self._callback(self._done, self._total, stage) is False
+            ):
+                self._stopped = True
+            if self._stopped:
+                raise Stopped
 
 
 class Timings(dict[str, float]):
@@ -64,8 +96,50 @@ def resolve_voice(voice: VoiceSource) -> Voice:
     return Voice.load(DEFAULT_VOICE if voice is None else voice)
 
 
+def check_token_ids(token_ids: Sequence[int], n_known: int) -> Ids:
+    """The ids as int32 [n]; TextError where there is none, TypeError or ValueError for bad ones."""
+    ids = np.asarray(token_ids)
+    if not ids.size:
+        raise TextError("token_ids is empty; give at least one token")
+    if ids.ndim != 1 or ids.dtype.kind not in "iu":
+        raise TypeError(f"token_ids are {ids.dtype} {ids.shape}; expected a list of integers")
+    low, high = int(ids.min()), int(ids.max())
+    if low < 0 or high >= n_known:
+        raise ValueError(f"token_ids run from {low} to {high}; the model knows 0 to {n_known - 1}")
+    return ids.astype(np.int32)
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """One segment's samples [n] and, of backends that decode them, its speech tokens."""
+
+    samples: Samples
+    decoded_tokens: Ids | None = None
+    finished_on_eos: bool | None = None
+
+
+def one_ahead(
+    tasks: Sequence[Callable[[], _Result]], stop: Callable[[], None]
+) -> Generator[_Result]:
+    """The results of ``tasks`` in order, each task running while the caller uses the last result.
+
+    They run in one thread. What a task raises is raised where its result would be. Closing calls
+    ``stop``, upon which a running task should raise soon, and waits for it.
+    """
+    with ThreadPoolExecutor(1, thread_name_prefix="twinvox") as worker:
+        try:
+            running = worker.submit(tasks[0])
+            for task in tasks[1:]:
+                result = running.result()
+                running = worker.submit(task)
+                yield result
+            yield running.result()
+        finally:
+            stop()
+
+
 def join_segments(
-    segments: Sequence[tuple[str, Callable[[Timings], Samples]]], sample_rate: int, seed: int
+    segments: Sequence[tuple[str, Callable[[Timings], Spoken]]], sample_rate: int, seed: int
 ) -> Iterator[Speech]:
     """Run each segment's synthesis in turn and yield what no later segment changes any more.
 
@@ -77,14 +151,24 @@ def join_segments(
         timings = Timings()
         last = index == len(segments) - 1
         try:
-            samples = joiner.push(speak(timings))
+            spoken = speak(timings)
+            samples = joiner.push(spoken.samples)
         except Stopped:
             samples, last = np.zeros(0, np.float32), True
+            spoken = Spoken(samples)
         if last:
             samples = np.concatenate([samples, joiner.finish()])
         start, position = position, position + len(samples)
         segment = Segment(text, start / sample_rate, position / sample_rate)
-        yield Speech(samples, sample_rate, (segment,), timings, seed)
+        yield Speech(
+            samples,
+            sample_rate,
+            (segment,),
+            timings,
+            seed,
+            spoken.finished_on_eos,
+            spoken.decoded_tokens,
+        )
         if last:
             return
 
@@ -94,9 +178,22 @@ def join_parts(parts: Iterable[Speech], sample_rate: int, seed: int) -> Speech:
     timings = Timings()
     samples: list[Samples] = [np.zeros(0, np.float32)]
     segments: list[Segment] = []
+    tokens: list[Ids] = []
+    finished: list[bool | None] = []
     for part in parts:
         samples.append(part.samples)
         segments += part.segments
+        finished.append(part.finished_on_eos)
+        if part.decoded_tokens is not None:
+            tokens.append(part.decoded_tokens)
         for stage, seconds in part.timings.items():
             timings.add(stage, seconds)
-    return Speech(np.concatenate(samples), sample_rate, tuple(segments), timings, seed)
+    return Speech(
+        np.concatenate(samples),
+        sample_rate,
+        tuple(segments),
+        timings,
+        seed,
+        None if set(finished) == {None} else all(finished),
+        np.concatenate(tokens) if tokens else None,
+    )

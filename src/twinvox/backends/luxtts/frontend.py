@@ -1,7 +1,6 @@
 """Text, phonemes or token ids to the model's token ids, cut into segments that fit the model."""
 
 import functools
-import unicodedata
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,12 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from twinvox.backends.base import check_token_ids
 from twinvox.backends.luxtts.contract import CONTRACT
 from twinvox.backends.luxtts.duration import generated_frames
 from twinvox.backends.luxtts.prompt import Prompt
 from twinvox.errors import PromptError, TextError, TextWarning
+from twinvox.text.en_normalizer import normalize
 from twinvox.text.g2p import G2p
 from twinvox.text.ipa_tokenizer import IpaTokenizer
+from twinvox.text.scripts import unspoken_letters
 from twinvox.text.segments import split_segments
 
 Ids = npt.NDArray[np.int32]
@@ -65,11 +67,11 @@ class Frontend:
         self._tokenizer = tokenizer
         self._g2p = G2p()
 
-    def prompt_ids(self, prompt: Prompt) -> Ids:
+    def prompt_ids(self, prompt: Prompt, normalization: str) -> Ids:
         """Token ids of what the prompt says. Raises PromptError where that is nothing."""
         phonemes = prompt.phonemes
         if phonemes is None:
-            phonemes = self._g2p.phonemize(prompt.text)
+            phonemes = self._g2p.phonemize(prompt.text, normalization=normalization)
         ids, _ = self._tokenizer.encode(phonemes)
         if not _has_sound(phonemes) or not len(ids):
             raise PromptError(
@@ -78,7 +80,9 @@ class Frontend:
             )
         return ids
 
-    def utterances(self, text: str, budget: Budget, *, phonemes: bool) -> list[Utterance]:
+    def utterances(
+        self, text: str, budget: Budget, *, phonemes: bool, normalization: str
+    ) -> list[Utterance]:
         """Segments of ``text`` (IPA where ``phonemes``), each within the budget.
 
         Raises TextError where there is nothing to say or nothing fits; warns with TextWarning of
@@ -87,7 +91,9 @@ class Frontend:
 
         @functools.cache
         def encode(piece: str) -> tuple[Ids, tuple[str, ...]]:
-            ipa = piece if phonemes else self._g2p.phonemize(piece)
+            ipa = piece
+            if not phonemes:
+                ipa = self._g2p.phonemize(piece, normalization=normalization)
             return self._tokenizer.encode(ipa) if _has_sound(ipa) else (_NOTHING, ())
 
         def fits(piece: str) -> bool:
@@ -104,7 +110,7 @@ class Frontend:
             shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
             raise TextError(f"nothing to say in {shown!r}; give text with words or numbers")
         if not phonemes:
-            skipped.update(_other_scripts(text))
+            skipped.update(dict.fromkeys(unspoken_letters(normalize(text, normalization))))
         if skipped:
             warnings.warn(
                 f"{' '.join(map(repr, skipped))} cannot be spoken by this model and is left out",
@@ -115,32 +121,12 @@ class Frontend:
 
     def from_ids(self, token_ids: Sequence[int], budget: Budget) -> list[Utterance]:
         """One segment of the caller's own ids. Raises TextError where it cannot fit."""
-        ids = np.asarray(token_ids)
-        if not ids.size:
-            raise TextError("token_ids is empty; give at least one token")
-        if ids.ndim != 1 or ids.dtype.kind not in "iu":
-            raise TypeError(f"token_ids are {ids.dtype} {ids.shape}; expected a list of integers")
-        low, high = int(ids.min()), int(ids.max())
-        if low < 0 or high >= len(self._tokenizer):
-            raise ValueError(
-                f"token_ids run from {low} to {high}; the model knows 0 to "
-                f"{len(self._tokenizer) - 1}"
-            )
+        ids = check_token_ids(token_ids, len(self._tokenizer))
         if not budget.fits(len(ids)):
             raise TextError(
                 f"{len(ids)} token ids do not fit; this voice leaves room for {budget.describe()}"
             )
-        return [Utterance("", ids.astype(np.int32))]
-
-
-def _other_scripts(text: str) -> dict[str, None]:
-    """The letters of ``text`` that English G2P leaves out."""
-    if text.isascii():
-        return {}
-    letters = {char for char in text if char.isalpha() and not char.isascii()}
-    foreign = {char for char in letters if "LATIN" not in unicodedata.name(char, "")}
-    foreign = {char for char in foreign if not unicodedata.normalize("NFKD", char).isascii()}
-    return dict.fromkeys(char for char in text if char in foreign)
+        return [Utterance("", ids)]
 
 
 def _has_sound(phonemes: str) -> bool:

@@ -9,11 +9,12 @@ from typing import TypedDict, Unpack
 import numpy as np
 
 from twinvox._native.rng import derive_seed
-from twinvox.audio import AudioSource, Samples
+from twinvox.audio import AudioSource
 from twinvox.backends.base import (
     DEFAULT_SEED,
     Progress,
     ProgressCallback,
+    Spoken,
     Timings,
     VoiceSource,
     check_seed,
@@ -33,6 +34,7 @@ from twinvox.errors import PromptError
 from twinvox.runtime import open_session
 from twinvox.runtime.base import ModelContract, Session, check_contract
 from twinvox.speech import Speech
+from twinvox.text.en_normalizer import DEFAULT_NORMALIZATION, check_normalization
 from twinvox.text.ipa_tokenizer import IpaTokenizer
 from twinvox.voice import Voice
 
@@ -45,6 +47,7 @@ class SynthesisOptions(TypedDict, total=False):
     seed: int
     speed: float
     phonemes: bool
+    normalization: str
     token_ids: Sequence[int] | None
     progress: ProgressCallback | None
 
@@ -90,18 +93,21 @@ class LuxTTS:
         prompt_text: str,
         *,
         phonemes: bool = False,
+        normalization: str = DEFAULT_NORMALIZATION,
         words: Sequence[Word] | None = None,
         trim: bool = False,
     ) -> Voice:
         """Make a voice from a recording of up to 5 s and its transcript.
 
         ``audio`` is a file, or samples and their rate. ``phonemes`` says that the transcript is
-        IPA. A longer recording is cut, with its transcript, where ``words`` lists each word's
-        start and end in seconds. ``trim`` removes silence at the edges. Raises PromptError.
+        IPA; ``normalization`` is how it was read, see ``stream``. A longer recording is cut, with
+        its transcript, where ``words`` lists each word's start and end in seconds. ``trim``
+        removes silence at the edges. Raises PromptError.
         """
+        check_normalization(normalization)
         voice = make_voice(audio, prompt_text, phonemes=phonemes, words=words, trim=trim)
         prompt = Prompt.from_voice(voice)
-        check_pace(len(prompt.mel), len(self._frontend.prompt_ids(prompt)))
+        check_pace(len(prompt.mel), len(self._frontend.prompt_ids(prompt, normalization)))
         return voice
 
     def synthesize(
@@ -122,6 +128,7 @@ class LuxTTS:
         seed: int = DEFAULT_SEED,
         speed: float = 1.0,
         phonemes: bool = False,
+        normalization: str = DEFAULT_NORMALIZATION,
         token_ids: Sequence[int] | None = None,
         progress: ProgressCallback | None = None,
     ) -> Iterator[Speech]:
@@ -129,19 +136,24 @@ class LuxTTS:
 
         ``voice`` is a Voice, a voice file, or the name of a shipped voice (None: the default one).
         The same ``seed`` gives the same samples. ``speed`` is 0.5 to 2.0. ``phonemes`` says that
-        ``text`` is IPA; ``token_ids`` replaces it by one segment of ids. ``progress`` is called
-        with (done, total, stage) and ends the speech early by returning False.
+        ``text`` is IPA; ``token_ids`` replaces it by one segment of ids. ``normalization`` of text
+        and transcript is "natural", "upstream" (as the model's training text was prepared) or
+        "none" (the text holds only words). ``progress`` is called with (done, total, stage) and
+        ends the speech early by returning False.
         Raises TextError, PromptError or SynthesisError.
         """
         if (text is None) == (token_ids is None):
             raise TypeError("give either text or token_ids")
+        check_normalization(normalization)
         prompt = Prompt.from_voice(resolve_voice(voice))
-        prompt_ids = self._frontend.prompt_ids(prompt)
+        prompt_ids = self._frontend.prompt_ids(prompt, normalization)
         budget = self._budget(prompt, prompt_ids, check_speed(speed))
         if token_ids is not None:
             utterances = self._frontend.from_ids(token_ids, budget)
         else:
-            utterances = self._frontend.utterances(text or "", budget, phonemes=phonemes)
+            utterances = self._frontend.utterances(
+                text or "", budget, phonemes=phonemes, normalization=normalization
+            )
         counter = Progress(len(utterances) * (CONTRACT.num_steps + 2), progress)
         segments = [
             (
@@ -181,7 +193,7 @@ class LuxTTS:
         seed: int,
         progress: Progress,
         timings: Timings,
-    ) -> Samples:
+    ) -> Spoken:
         n_tokens = len(prompt_ids) + len(utterance.ids)
         duration = plan_duration(len(prompt.mel), len(prompt_ids), len(utterance.ids), speed)
         with timings.measure("text_encoder"):
@@ -208,4 +220,4 @@ class LuxTTS:
             bucket = min(n for n in self._vocoder if n >= duration.generated)
             samples = vocode(self._vocoder[bucket], bucket, frames, prompt.loudness)
         progress.step("vocoder")
-        return samples
+        return Spoken(samples)
