@@ -1,13 +1,18 @@
 import dataclasses
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
+from safetensors.numpy import save_file
 
 from tests import toy_cosyvoice3, toy_models
+from tests.backends.parity_recording import TTS_TEXT, recording, toy_ids
 from twinvox.backends.cosyvoice3.folder import open_folder
 from twinvox.backends.cosyvoice3.synthesizer import CosyVoice3
 from twinvox.backends.luxtts.synthesizer import LuxTTS
+from twinvox.cli import main
 from twinvox.runtime import open_session
 from twinvox.voice import Voice
 
@@ -82,3 +87,45 @@ def cv3_voice_of(tmp_path: Path):
 @pytest.fixture
 def cv3_voice(cv3_voice_of) -> Voice:
     return cv3_voice_of(20)
+
+
+@pytest.fixture(scope="session")
+def recorded():
+    return recording()
+
+
+@pytest.fixture
+def shipping(recorded, tmp_path):
+    """The fixture file with its sidecar, and run.wav beside it."""
+    tensors, samples = recorded
+    path = tmp_path / "shipping.safetensors"
+    save_file(tensors, path)
+    texts = {"prompt_text": CV3_PROMPT_TEXT, "tts_text": TTS_TEXT}
+    path.with_suffix(".json").write_text(json.dumps(texts), encoding="utf-8")
+    soundfile.write(tmp_path / "run.wav", samples, 24_000, subtype="PCM_16")
+    return path
+
+
+@pytest.fixture
+def cases(tmp_path):
+    path = tmp_path / "cases.json"
+    texts = ["", "abc", "你好", f"a{toy_cosyvoice3.MARKER}b", CV3_PROMPT_TEXT]
+    rows = [{"text": text, "ids": toy_ids(text)} for text in texts]
+    specials = {"<|im_start|>": 257, toy_cosyvoice3.MARKER: toy_cosyvoice3.MARKER_ID}
+    path.write_text(json.dumps({"special_tokens": specials, "cases": rows}), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def parity(cv3_folder, capsys):
+    """Runs a harness on the toys: exit code, stdout and stderr."""
+
+    def run(harness, fixture, *options, models=True):
+        where = ["--models-dir", str(cv3_folder)] if models else []
+        threads = ["--threads", "1"] if harness == "synthesizer" else []
+        code = main(
+            ["parity", harness, "--fixture", str(fixture), *where, *threads, *map(str, options)]
+        )
+        return code, *capsys.readouterr()
+
+    return run

@@ -7,91 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-from safetensors.numpy import load_file, save_file
 
 from tests import toy_cosyvoice3 as toy
 from tests.backends.conftest import CV3_PROMPT_TEXT
-from tests.reference import cosyvoice3 as reference
-from twinvox.cli import main
-
-TTS_TEXT = "今天3月，good day。"
-N_PROMPT = 20
-CAP = 12
-SYSTEM = list(b"You are a helpful assistant.")
-TEXT_IDS = [*SYSTEM, toy.MARKER_ID, *"好".encode(), *TTS_TEXT.encode()]
-TASK_ROW = 1 + len(TEXT_IDS)
-T_PRE = TASK_ROW + 1 + N_PROMPT
-
-
-def recording():
-    """Tensors of the twin's run, and its samples."""
-    prompt = toy.prompt_tensors(N_PROMPT)
-    tokens, _, samples = reference.speak(TEXT_IDS, prompt, 5, cap=CAP)
-    speech = [6563, *prompt["llm_prompt_speech_ids"][0]]
-    rows = [toy.speech_row(6561, 0), *map(toy.text_row, TEXT_IDS)]
-    rows += [toy.speech_row(id_, 0) for id_ in speech]
-    tensors = prompt | {
-        "lm_input_embeds": np.stack(rows)[None],
-        "t_pre": np.array([T_PRE], np.int32),
-        "decoded_tokens": np.array([tokens], np.int32),
-        "seed": np.array([42], np.int64),
-        "num_prompt_mel": np.array([2 * N_PROMPT], np.int32),
-        "audio_length_samples": np.array([len(samples)], np.int32),
-    }
-    return tensors, samples
-
-
-@pytest.fixture(scope="module")
-def recorded():
-    return recording()
-
-
-@pytest.fixture
-def shipping(recorded, tmp_path):
-    """The fixture file with its sidecar, and run.wav beside it."""
-    tensors, samples = recorded
-    path = tmp_path / "shipping.safetensors"
-    save_file(tensors, path)
-    texts = {"prompt_text": CV3_PROMPT_TEXT, "tts_text": TTS_TEXT}
-    path.with_suffix(".json").write_text(json.dumps(texts), encoding="utf-8")
-    soundfile.write(tmp_path / "run.wav", samples, 24_000, subtype="PCM_16")
-    return path
-
-
-@pytest.fixture
-def cases(tmp_path):
-    path = tmp_path / "cases.json"
-    texts = ["", "abc", "你好", f"a{toy.MARKER}b", CV3_PROMPT_TEXT]
-    rows = [{"text": text, "ids": toy_ids(text)} for text in texts]
-    specials = {"<|im_start|>": 257, toy.MARKER: toy.MARKER_ID}
-    path.write_text(json.dumps({"special_tokens": specials, "cases": rows}), encoding="utf-8")
-    return path
-
-
-def toy_ids(text):
-    first, *rest = (list(part.encode()) for part in text.split(toy.MARKER))
-    return first + [id_ for part in rest for id_ in (toy.MARKER_ID, *part)]
-
-
-@pytest.fixture
-def parity(cv3_folder, capsys):
-    """Runs a harness on the toys: exit code, stdout and stderr."""
-
-    def run(harness, fixture, *options, models=True):
-        where = ["--models-dir", str(cv3_folder)] if models else []
-        threads = ["--threads", "1"] if harness == "synthesizer" else []
-        code = main(
-            ["parity", harness, "--fixture", str(fixture), *where, *threads, *map(str, options)]
-        )
-        return code, *capsys.readouterr()
-
-    return run
-
-
-def change(path, **tensors):
-    """Replace tensors of the fixture; None removes one."""
-    held = load_file(path) | tensors
-    save_file({name: array for name, array in held.items() if array is not None}, path)
+from tests.backends.parity_recording import (
+    N_PROMPT,
+    SYSTEM,
+    T_PRE,
+    TASK_ROW,
+    TEXT_IDS,
+    TTS_TEXT,
+    change,
+)
 
 
 def gates(out):
@@ -399,114 +326,3 @@ def test_a_model_of_another_contract(parity, shipping, cv3_folder, tmp_path, nam
     code, out, err = parity("synthesizer", shipping, *options, models=False)
     assert (code, out) == (1, "")
     assert f"{message} does not fit its backend" in err
-
-
-def test_unusable_references(parity, shipping, recorded):
-    reference_wav = shipping.with_name("run.wav")
-    for samples, rate, message in [
-        (recorded[1], 16_000, "in 1 channels at 16000 Hz"),
-        (np.stack([recorded[1]] * 2, axis=1), 24_000, "in 2 channels at 24000 Hz"),
-        (recorded[1][:0], 24_000, "has 0 samples"),
-        (np.full(9, np.nan, np.float32), 24_000, "NaN"),
-    ]:
-        soundfile.write(reference_wav, samples, rate, subtype="FLOAT")
-        code, _, err = parity("synthesizer", shipping, "--reference", reference_wav)
-        assert code == 1
-        assert message in err
-    reference_wav.write_bytes(b"no audio")
-    assert "as audio" in parity("synthesizer", shipping, "--reference", reference_wav)[2]
-    reference_wav.unlink()
-    assert "no reference WAV" in parity("synthesizer", shipping, "--reference", reference_wav)[2]
-
-
-FRONTEND, SYNTHESIZER = "frontend", "synthesizer"
-
-
-@pytest.mark.parametrize(
-    ("harness", "tensors", "message"),
-    [
-        (FRONTEND, {"t_pre": None, "prompt_mel": None}, "lacks t_pre, prompt_mel"),
-        (SYNTHESIZER, {"decoded_tokens": None}, "lacks decoded_tokens"),
-        (FRONTEND, {"t_pre": np.zeros(2, np.int32)}, "expected one whole number"),
-        (FRONTEND, {"t_pre": np.array([1.0])}, "expected one whole number"),
-        (FRONTEND, {"t_pre": np.array([T_PRE + 1])}, f"has {T_PRE} rows, but t_pre is"),
-        (FRONTEND, {"lm_input_embeds": np.zeros((1, 3, 895), np.float32)}, "[1, T, 896]"),
-        (FRONTEND, {"lm_input_embeds": np.zeros((1, 257, 896), np.float32)}, "1 to 256"),
-        (FRONTEND, {"lm_input_embeds": np.zeros((2, T_PRE, 896), np.float32)}, "expected 2 axes"),
-        (FRONTEND, {"lm_input_embeds": np.zeros((1, 3, 896), np.int32)}, "expected floats"),
-        (FRONTEND, {"lm_input_embeds": np.full((T_PRE, 896), np.nan)}, "NaN"),
-        (FRONTEND, {"llm_prompt_speech_ids": np.zeros((1, 4))}, "whole numbers [n]"),
-        (FRONTEND, {"llm_prompt_speech_ids": np.array([[2**40]])}, "ids of 32 bits"),
-        (FRONTEND, {"llm_prompt_speech_ids": np.array([[6561]])}, "expected 0 to 6560"),
-        (SYNTHESIZER, {"prompt_mel": np.zeros((1, 3, 80), np.float32)}, "3 mel frames for 20"),
-        (SYNTHESIZER, {"decoded_tokens": np.zeros(231, np.int32)}, "231 tokens; expected 1 to 230"),
-        (SYNTHESIZER, {"decoded_tokens": np.zeros(0, np.int32)}, "0 tokens; expected 1 to 230"),
-        (SYNTHESIZER, {"decoded_tokens": np.array([5, 6562])}, "run from 5 to 6562"),
-    ],
-)
-def test_damaged_fixtures(parity, shipping, harness, tensors, message):
-    change(shipping, **tensors)
-    code, out, err = parity(harness, shipping)
-    assert (code, out) == (1, "")
-    assert message in err
-    assert err.count("\n") == 1
-
-
-@pytest.mark.parametrize("harness", ["frontend", "synthesizer"])
-def test_truncated_and_missing_fixtures(parity, shipping, harness):
-    whole = shipping.read_bytes()
-    for size in (0, 4, 300, len(whole) - 1):
-        shipping.write_bytes(whole[:size])
-        code, _, err = parity(harness, shipping)
-        assert code == 1
-        assert "not a readable safetensors file" in err
-    shipping.unlink()
-    assert f"no parity fixture at {shipping}" in parity(harness, shipping)[2]
-
-
-def test_damaged_and_missing_sidecars(parity, shipping):
-    sidecar = shipping.with_suffix(".json")
-    for content in ("[]", "{}", '{"prompt_text": "a"}', '{"prompt_text": 1, "tts_text": "a"}'):
-        sidecar.write_text(content)
-        code, _, err = parity("frontend", shipping)
-        assert code == 1
-        assert "no texts under" in err
-    sidecar.write_text('{"prompt_text": "a", "tts_text": "b"}')
-    assert "holds <|endofprompt|>" in parity("frontend", shipping)[2]
-    sidecar.unlink()
-    code, _, err = parity("frontend", shipping)
-    assert code == 1
-    assert "has no shipping.json beside it" in err
-
-
-def test_missing_folders(parity, shipping, cases, tmp_path):
-    nowhere = ["--models-dir", tmp_path / "nowhere"]
-    for harness, fixture in [
-        ("tokenizer", cases),
-        ("frontend", shipping),
-        ("synthesizer", shipping),
-    ]:
-        code, _, err = parity(harness, fixture, *nowhere, models=False)
-        assert code == 1
-        assert "nowhere" in err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "HARNESS"),
-        (["tokenizer"], "--fixture"),
-        (["tokenizer", "--fixture", "x"], "give --models-dir or --tokenizer-dir"),
-        (["frontend", "--fixture", "x", "--tokenizer-dir", "y"], "or --embeddings-file"),
-        (["frontend", "--fixture", "x", "--embeddings-file", "y"], "or --tokenizer-dir"),
-        (["synthesizer", "--fixture", "x", "--tokenizer-dir", "y"], "give --models-dir"),
-        (["synthesizer", "--fixture", "x", "--runtime", "y"], "invalid choice"),
-    ],
-)
-def test_wrong_use(arguments, message, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    Path("y").mkdir()
-    with pytest.raises(SystemExit) as stopped:
-        main(["parity", *arguments])
-    assert stopped.value.code == 2
-    assert message in capsys.readouterr().err
