@@ -145,7 +145,10 @@ class TestWetext:
 
     @settings(deadline=None, max_examples=40)
     @given(
-        st.integers(32, 999) | st.integers(10_000, 10**9),  # theirs reads 10.1 as a date
+        # Theirs reads 10.1 as a date, and 110 or 12345 as telephone numbers whatever is counted.
+        (st.integers(32, 999) | st.integers(100_000, 10**9)).filter(
+            lambda whole: whole not in (110, 111, 112, 114, 119, 120, 122)
+        ),
         st.integers(0, 9999),
         st.dates(date(1000, 1, 1), date(2999, 12, 31)),
         st.integers(3, 23),
