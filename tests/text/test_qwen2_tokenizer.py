@@ -1,6 +1,5 @@
 import json
 import random
-import time
 import unicodedata
 
 import numpy as np
@@ -237,13 +236,4 @@ def test_a_vocabulary_cut_short_at_a_line_is_told_by_the_special_tokens(folder):
     ["a", "the", "ab", "的", "中国的人", " ", "\n ", "e\u0301", "!", "[", "<|endofprompt|", "👩‍👩"],
 )
 def test_time_is_linear(tokenizer, unit):
-    def seconds(n):
-        text = unit * (n // len(unit))
-        best = 1e9
-        for _ in range(3):
-            start = time.process_time()
-            tokenizer.encode(text)
-            best = min(best, time.process_time() - start)
-        return best
-
-    assert seconds(800_000) < 32 * seconds(100_000) + 0.02  # quadratic: 64 times as long
+    adversarial.assert_linear(tokenizer.encode, unit)

@@ -1,8 +1,8 @@
 """English text to words, in the way the caller chose."""
 
+from collections.abc import Callable
+from functools import cache
 from typing import Literal, get_args
-
-from twinvox.text import en_natural, en_upstream
 
 Normalization = Literal["natural", "upstream", "none"]
 """``natural`` as a good reader reads; ``upstream`` exactly as the model's training text was
@@ -24,9 +24,20 @@ def check_normalization(normalization: str) -> Normalization:
 
 def normalize(text: str, normalization: str = DEFAULT_NORMALIZATION) -> str:
     """``text`` with numbers, abbreviations and symbols in words; ValueError for a wrong mode."""
-    if normalization == "natural":
-        return en_natural.normalize(text)
-    if normalization == "upstream":
-        return en_upstream.normalize(text)
-    check_normalization(normalization)
-    return text
+    return _reader(normalization)(text)
+
+
+@cache
+def _reader(normalization: str) -> Callable[[str], str]:
+    """What reads so; imported when it is first asked for, as its patterns take time to compile."""
+    match check_normalization(normalization):
+        case "natural":
+            from twinvox.text import en_natural
+
+            return en_natural.normalize
+        case "upstream":
+            from twinvox.text import en_upstream
+
+            return en_upstream.normalize
+        case "none":
+            return str

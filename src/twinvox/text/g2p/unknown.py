@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
-from twinvox.text.g2p.joins import leaning, link_r, rhotic
+from twinvox.text.g2p.joins import leaning, link_r, plural, rhotic
 from twinvox.text.g2p.letters import VOWELS, LetterToSound, folded
 from twinvox.text.g2p.lexicon import Context, Entry, Lexicon
 
-_HISSING = ("s", "z", "ʃ", "ʒ")
-_VOICELESS = ("p", "t", "k", "f", "θ")
 _UNVOICED_BEFORE_D = ("p", "k", "f", "θ", "s", "ʃ")
 _VOWEL_LETTERS = frozenset("aeiouy")
 _VOWEL_SOUNDS = frozenset("aeiouɑɛ")
@@ -89,12 +87,6 @@ def _before(word: str, ending: str) -> list[str]:
     return [stem + "e", stem] if single or ending == "es" else [stem, stem + "e"]
 
 
-def _add_s(form: str) -> str:
-    if form.endswith(_HISSING):
-        return form + "ᵻz"
-    return form + ("s" if form.endswith(_VOICELESS) else "z")
-
-
 def _add_ed(form: str) -> str:
     if form.endswith(("t", "d")):
         return leaning(form) + "ᵻd"
@@ -116,8 +108,8 @@ _ENDINGS: list[tuple[str, _Adding]] = [
     ("ing", lambda form: leaning(form) + "ɪŋ"),
     ("ly", _add_ly),
     ("ed", _add_ed),
-    ("es", _add_s),
-    ("s", _add_s),
+    ("es", plural),
+    ("s", plural),
 ]
 
 
@@ -167,7 +159,7 @@ def _negated(form: str) -> str:
 
 # What follows an apostrophe, where the lexicon does not hold the whole.
 _CONTRACTIONS: dict[str, _Adding] = {
-    "s": _add_s,
+    "s": plural,
     "d": lambda form: form + "d",
     "ll": lambda form: leaning(form) + "əl",
     "ve": lambda form: leaning(form) + "əv",
