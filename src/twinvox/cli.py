@@ -83,7 +83,7 @@ def _add_normalization(parser: argparse.ArgumentParser) -> None:
 def _add_model(parser: argparse.ArgumentParser) -> None:
     from twinvox.backends import BACKENDS
     from twinvox.backends.luxtts.folder import VARIANTS
-    from twinvox.runtime import RUNTIMES
+    from twinvox.runtime import PRECISIONS, RUNTIMES
 
     parser.add_argument("--backend", choices=BACKENDS, default="embedded")
     parser.add_argument(
@@ -93,6 +93,12 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runtime", choices=RUNTIMES, default="auto")
     parser.add_argument(
         "--threads", type=int, metavar="N", help="default: the physical cores, at most 4"
+    )
+    parser.add_argument(
+        "--precision",
+        choices=PRECISIONS,
+        default=PRECISIONS[0],
+        help="int8: faster, less exact (default: %(default)s)",
     )
 
 
@@ -190,6 +196,7 @@ def _load(arguments: argparse.Namespace) -> Any:
         **cosyvoice3.load_options(arguments),
         runtime=arguments.runtime,
         threads=arguments.threads,
+        precision=arguments.precision,
     )
 
 

@@ -137,3 +137,18 @@ def test_tiny_and_odd_texts_are_spoken(tts, text):
 def test_an_unknown_prompt_works(tts):
     voice = tts.voice((buzz(2.5), 24_000), "The quick brown fox jumps over the dog.")
     assert np.isfinite(tts.synthesize(TEXT, voice).samples).all()
+
+
+def test_int8_speaks_alike():
+    """The flow alone is quantised: other samples, of nearly the same spectrum."""
+    exact = twinvox.load(threads=1).synthesize(TEXT)
+    int8 = twinvox.load(threads=1, precision="int8").synthesize(TEXT)
+    assert len(int8.samples) == len(exact.samples)
+    assert not np.array_equal(int8.samples, exact.samples)
+    spectra = [
+        np.log(np.abs(np.fft.rfft(part.reshape(-1, 1024) * np.hanning(1024))) + 1e-2)
+        for part in (s.samples[: len(s.samples) // 1024 * 1024] for s in (exact, int8))
+    ]
+    assert np.abs(spectra[0] - spectra[1]).mean() < 0.25 * spectra[0].std()
+    with pytest.raises(ValueError, match="precision is 'int4'; expected fp32 or int8"):
+        twinvox.load(precision="int4")

@@ -3,6 +3,8 @@ import os
 
 import pytest
 
+from twinvox.runtime import cache as cache_module
+from twinvox.runtime.cache import _hash_file as _hash
 from twinvox.runtime.cache import cached, content_key
 
 
@@ -86,3 +88,22 @@ def test_the_key_follows_content_name_and_salt(tmp_path):
     assert content_key([moved / "model.mlmodel"], "1") == key
     path.write_bytes(b"two")
     assert content_key([path], "1") != key
+
+
+def test_a_large_file_is_hashed_once_until_it_changes(tmp_path, monkeypatch):
+    path = tmp_path / "weight.bin"
+    path.write_bytes(bytes(1 << 24))
+    hashed = []
+    monkeypatch.setattr(cache_module, "_hash_file", lambda path: hashed.append(path) or _hash(path))
+    fresh = content_key([path])
+    assert content_key([path]) == fresh
+    assert len(hashed) == 2, "a file written just now may change again within the clock's grain"
+    monkeypatch.setattr(cache_module, "_SETTLED_NS", 0)
+    assert [content_key([path]) for _ in range(3)] == [fresh] * 3
+    assert len(hashed) == 3
+    status = path.stat()
+    with path.open("r+b") as stream:
+        stream.write(b"x")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert content_key([path]) != fresh
+    assert len(hashed) == 4

@@ -169,3 +169,20 @@ def test_threads(package):
     assert 1 <= default_threads() <= 4
     with pytest.raises(ValueError, match="threads is 0"):
         open_session(package, threads=0)
+
+
+def test_precision(tmp_path):
+    path = tmp_path / "Linear.mlpackage"
+    rng = np.random.default_rng(1)
+    weight = rng.standard_normal((64, 128)).astype(np.float32)
+    build_package(path, lambda x: {"y": mb.linear(x=x, weight=weight)}, {"x": Input((2, 128))})
+    x = rng.standard_normal((2, 128)).astype(np.float32)
+    exact, int8, again = (
+        open_session(path, threads=1, precision=precision).run({"x": x})["y"]
+        for precision in ("fp32", "int8", "fp32")
+    )
+    np.testing.assert_allclose(exact, x @ weight.T, rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(exact, again)
+    assert 0 < np.abs(int8 - exact).max() < 0.05 * np.abs(exact).max()
+    with pytest.raises(ValueError, match="precision is 'fp16'; expected fp32 or int8"):
+        open_session(path, precision="fp16")

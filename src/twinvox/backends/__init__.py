@@ -27,6 +27,7 @@ class LuxTTSOptions(TypedDict, total=False):
     variant: str | None
     runtime: str
     threads: int | None
+    precision: str
 
 
 class CosyVoice3Options(TypedDict, total=False):
@@ -38,6 +39,7 @@ class CosyVoice3Options(TypedDict, total=False):
     special_tokens_file: _FilePath
     runtime: str
     threads: int | None
+    precision: str
 
 
 class LoadOptions(LuxTTSOptions, CosyVoice3Options, total=False):
@@ -64,6 +66,7 @@ def load(
     special_tokens_file: _FilePath = None,
     runtime: str = "auto",
     threads: int | None = None,
+    precision: str = "fp32",
 ) -> "LuxTTS | CosyVoice3":
     """Load a model.
 
@@ -71,6 +74,8 @@ def load(
     (Mandarin; also "cv3"), or a folder in the published layout of either. A name is looked up in
     ``models_dir``, else in ``$TWINVOX_MODELS_DIR/<name>``. ``runtime`` is auto, coreml or onnx.
     ``threads`` is the number of threads of one model run (default: the physical cores, at most 4).
+    ``precision`` "int8" makes the language model and the flow faster and less exact; text encoder
+    and vocoder stay as they are.
 
     LuxTTS: ``variant`` is gpu or ane (default: ``TWINVOX_LUXTTS_VARIANT``, else gpu). CosyVoice3:
     ``tokenizer_dir``, ``embeddings_file`` and ``special_tokens_file`` replace those of the folder.
@@ -86,13 +91,15 @@ def load(
 
         if variant is not None:
             raise TypeError(f"variant {variant!r} is for LuxTTS; CosyVoice3 has none")
-        return CosyVoice3.load(folder, **own, runtime=runtime, threads=threads)
+        return CosyVoice3.load(folder, **own, runtime=runtime, threads=threads, precision=precision)
     from twinvox.backends.luxtts.synthesizer import LuxTTS
 
     given = [name for name, value in own.items() if value is not None]
     if given:
         raise TypeError(f"{', '.join(given)} can only be given for CosyVoice3")
-    return LuxTTS.load(folder, variant=variant, runtime=runtime, threads=threads)
+    return LuxTTS.load(
+        folder, variant=variant, runtime=runtime, threads=threads, precision=precision
+    )
 
 
 def model_folder(model: str | PathLike[str], models_dir: _FilePath = None) -> Path:

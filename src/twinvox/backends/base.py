@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -14,6 +15,8 @@ import numpy.typing as npt
 
 from twinvox.audio import Samples, SegmentJoiner
 from twinvox.errors import TextError
+from twinvox.runtime import check_precision, open_session
+from twinvox.runtime.base import Session
 from twinvox.speech import Segment, Speech
 from twinvox.voice import Voice
 
@@ -21,9 +24,24 @@ DEFAULT_SEED = 42
 DEFAULT_VOICE = "female"
 
 ProgressCallback = Callable[[int, int, str], bool | None]
+OpenModel = Callable[[Path, str], Session]
+"""Opens the model file of a stage."""
 VoiceSource = Voice | str | PathLike[str] | None
 Ids = npt.NDArray[np.int32]
 _Result = TypeVar("_Result")
+_INT8_STAGES = ("fm_decoder", "prefill", "decode", "flow")
+
+
+def stage_opener(*, runtime: str, threads: int | None, precision: str) -> OpenModel:
+    """Opens models as ``twinvox.load`` is told to; vocoders and the text encoder, which are
+    quickly done and easily heard, stay in fp32."""
+    check_precision(precision)
+
+    def open_model(path: Path, stage: str) -> Session:
+        chosen = precision if stage in _INT8_STAGES else "fp32"
+        return open_session(path, runtime=runtime, threads=threads, precision=chosen)
+
+    return open_model
 
 
 class Stopped(Exception):

@@ -66,11 +66,14 @@ class Node:
 
 class Graph:
     """Collects nodes. ``promote`` computes fp16 values in fp32; ``external`` leaves large blobs
-    in their weight file."""
+    in their weight file; ``quantize`` computes products with constant matrices in int8."""
 
-    def __init__(self, *, promote: bool = True, external: bool = True) -> None:
+    def __init__(
+        self, *, promote: bool = True, external: bool = True, quantize: bool = False
+    ) -> None:
         self.promote = promote
         self.external = external
+        self.quantize = quantize
         self._nodes: list[Node] = []
         self._producers: dict[str, Node] = {}
         self._initializers: dict[str, TensorProto] = {}

@@ -1,7 +1,6 @@
 """Translate a MIL program to an ONNX model that keeps the program's names, shapes and dtypes."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 import onnx
 from onnx import helper
@@ -11,29 +10,32 @@ from twinvox.mil.graph import ONNX_DTYPES, Graph, Tensor
 from twinvox.mil.ops import Call, load
 from twinvox.mil.program import Constant, Feature, Operation, Program
 
-Precision = Literal["fp32", "fp16"]
+PRECISIONS = ("fp32", "fp16", "int8")
 
 
 def to_onnx(
     program: Program,
     *,
-    precision: Precision = "fp32",
+    precision: str = "fp32",
     external_weights: bool = True,
     round_fp16: bool = False,
 ) -> onnx.ModelProto:
     """Translate ``program``.
 
     ``precision`` is that in which the program's fp16 values are computed: "fp32" promotes them,
-    "fp16" keeps them. ``external_weights`` leaves blobs where they are: their tensors name the
+    "fp16" keeps them, "int8" promotes them but computes products with large constant matrices in
+    int8. ``external_weights`` leaves blobs where they are: their tensors name the
     weight file (by file name alone), offset and length, so the session must be told
     ``program.weights_folder``. ``round_fp16`` computes in fp32 but rounds the result of every
     fp16 operation to fp16, which shows overflow; it is for tests.
 
     Raises UnsupportedOpError naming the model, the operation and its kind.
     """
-    if precision not in ("fp32", "fp16"):
-        raise ValueError(f"precision must be 'fp32' or 'fp16', not {precision!r}")
-    graph = Graph(promote=precision == "fp32", external=external_weights)
+    if precision not in PRECISIONS:
+        raise ValueError(f"precision is {precision!r}; expected one of {', '.join(PRECISIONS)}")
+    graph = Graph(
+        promote=precision != "fp16", external=external_weights, quantize=precision == "int8"
+    )
     return _Translation(program, graph, round_fp16).run()
 
 

@@ -8,6 +8,7 @@ from twinvox.errors import RuntimeUnavailableError
 from twinvox.runtime.base import Session
 
 RUNTIMES = ("auto", "coreml", "onnx")
+PRECISIONS = ("fp32", "int8")
 MAX_DEFAULT_THREADS = 4
 
 
@@ -31,17 +32,27 @@ def choose_runtime(requested: str = "auto") -> tuple[str, str]:
     return "onnx", reason
 
 
-def open_session(model: Path, *, runtime: str = "auto", threads: int | None = None) -> Session:
+def open_session(
+    model: Path, *, runtime: str = "auto", threads: int | None = None, precision: str = "fp32"
+) -> Session:
     """Load the model at ``model`` (.mlpackage).
 
     ``threads`` is the number of threads of one operator; None means ``default_threads()``.
+    ``precision`` "int8" computes products with constant matrices in int8, which is faster and less
+    exact; such a graph is made once and cached.
     """
     choose_runtime(runtime)
+    check_precision(precision)
     if threads is not None and threads < 1:
         raise ValueError(f"threads is {threads}; expected at least 1")
     from twinvox.runtime.onnx import OnnxSession
 
-    return OnnxSession(model, threads=threads or default_threads())
+    return OnnxSession(model, threads=threads or default_threads(), precision=precision)
+
+
+def check_precision(precision: str) -> None:
+    if precision not in PRECISIONS:
+        raise ValueError(f"precision is {precision!r}; expected {' or '.join(PRECISIONS)}")
 
 
 def default_threads() -> int:

@@ -4,11 +4,14 @@ import hashlib
 import logging
 import os
 import tempfile
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import platformdirs
 
+_LARGE_BYTES = 1 << 24
+_SETTLED_NS = 2_000_000_000
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _log = logging.getLogger("twinvox")
 
@@ -23,10 +26,26 @@ def content_key(files: Iterable[Path], *salt: str) -> str:
     """A hex digest of the files' contents and names and of ``salt``."""
     digest = hashlib.sha256("\0".join(salt).encode())
     for path in files:
-        digest.update(b"\0" + path.name.encode() + b"\0")
-        with path.open("rb") as stream:
-            digest.update(hashlib.file_digest(stream, "sha256").digest())
+        digest.update(b"\0" + path.name.encode() + b"\0" + _file_digest(path))
     return digest.hexdigest()
+
+
+def _file_digest(path: Path) -> bytes:
+    """The SHA-256 of the file; of a large one it is remembered until the file changes."""
+    status = path.stat()
+    if status.st_size < _LARGE_BYTES:
+        return _hash_file(path)
+    changed = max(status.st_mtime_ns, status.st_ctime_ns)
+    state = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    key = hashlib.sha256(repr((str(path.resolve()), state)).encode()).hexdigest()
+    if time.time_ns() - changed < _SETTLED_NS:  # a later write might not move the times
+        return _hash_file(path)
+    return cached(f"digest-{key}", lambda: _hash_file(path))
+
+
+def _hash_file(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").digest()
 
 
 def cached(key: str, build: Callable[[], bytes]) -> bytes:

@@ -29,11 +29,12 @@ _DTYPES = {
 class OnnxSession:
     """One model on ONNX Runtime's CPU provider; see ``runtime.base.Session``."""
 
-    def __init__(self, model: Path, *, threads: int) -> None:
+    def __init__(self, model: Path, *, threads: int, precision: str = "fp32") -> None:
         if not model.exists():
             raise ModelNotFoundError(f"no model at {model}")
         files = sorted(path for path in model.rglob("*") if path.is_file())
-        graph = cached(content_key(files, _translator_revision()), lambda: _translate(model))
+        key = content_key(files, _translator_revision(), precision)
+        graph = cached(key, lambda: _translate(model, precision))
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
         options.intra_op_num_threads = threads
@@ -134,12 +135,12 @@ def _translator_revision() -> str:
     return content_key([Path(__file__), *sorted(folder.rglob("*.py"))])
 
 
-def _translate(model: Path) -> bytes:
+def _translate(model: Path, precision: str) -> bytes:
     from twinvox.mil.package import read_package
     from twinvox.mil.translate import to_onnx
 
     program = read_package(model)
-    graph = to_onnx(program)
+    graph = to_onnx(program, precision=precision)
     entry = graph.metadata_props.add()
     entry.key = _LIMITS_KEY
     entry.value = json.dumps(

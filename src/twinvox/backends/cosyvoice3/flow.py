@@ -1,13 +1,12 @@
 """The flow: speech tokens to log-mel frames."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from twinvox.backends.base import Ids
+from twinvox.backends.base import Ids, OpenModel
 from twinvox.backends.cosyvoice3 import contract
 from twinvox.backends.cosyvoice3.contract import CONTRACT
 from twinvox.backends.cosyvoice3.prompt import Prompt
@@ -18,9 +17,9 @@ Mel = npt.NDArray[Any]
 """float16 or float32 [n_mels, frames] of any strides."""
 
 
-def open_flow(path: Path, open_model: Callable[[Path], Session]) -> Session:
+def open_flow(path: Path, open_model: OpenModel) -> Session:
     """The model at ``path``, whose mel may be of either precision. Raises ContractError."""
-    session = open_model(path)
+    session = open_model(path, "flow")
     mel = session.outputs.get("mel")
     half = mel is not None and mel.dtype == np.float16
     check_contract(session, contract.flow(np.float16 if half else np.float32))

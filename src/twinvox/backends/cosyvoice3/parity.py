@@ -6,14 +6,13 @@ of the same name beside it. The tokenizer's is a JSON file of texts and ids.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from twinvox.audio import Samples
-from twinvox.backends.base import Ids
+from twinvox.backends.base import Ids, stage_opener
 from twinvox.backends.cosyvoice3 import contract
 from twinvox.backends.cosyvoice3.contract import CONTRACT
 from twinvox.backends.cosyvoice3.flow import decode_flow, open_flow
@@ -29,7 +28,6 @@ from twinvox.backends.cosyvoice3.parity_fixture import (
 )
 from twinvox.backends.cosyvoice3.prompt import Float32, Prompt
 from twinvox.errors import ModelFormatError
-from twinvox.runtime import open_session
 from twinvox.runtime.base import check_contract
 from twinvox.tables import EmbeddingTable
 from twinvox.text.qwen2_tokenizer import Qwen2Tokenizer
@@ -179,8 +177,8 @@ def check_synthesizer(
     prompt, tokens = fixture.prompt(""), fixture.ids("decoded_tokens")
     _check_tokens(fixture_file, tokens, prompt)
     reference = None if reference_file is None else read_reference(reference_file)
-    open_model = partial(open_session, runtime=runtime, threads=threads)
-    hift = open_model(folder.hift)
+    open_model = stage_opener(runtime=runtime, threads=threads, precision="fp32")
+    hift = open_model(folder.hift, "hift")
     check_contract(hift, contract.hift())
     mel, n_prompt_mel = decode_flow(open_flow(folder.flow, open_model), prompt, tokens)
     samples = vocode(hift, mel)

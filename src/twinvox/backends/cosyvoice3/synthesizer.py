@@ -1,7 +1,7 @@
 """CosyVoice3: Mandarin zero-shot voice cloning at 24 kHz."""
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from os import PathLike
@@ -13,6 +13,7 @@ from twinvox._native.rng import derive_seed
 from twinvox.audio import AudioSource
 from twinvox.backends.base import (
     DEFAULT_SEED,
+    OpenModel,
     Progress,
     ProgressCallback,
     Spoken,
@@ -22,6 +23,7 @@ from twinvox.backends.base import (
     join_parts,
     join_segments,
     one_ahead,
+    stage_opener,
 )
 from twinvox.backends.cosyvoice3 import contract
 from twinvox.backends.cosyvoice3.contract import CONTRACT
@@ -32,14 +34,12 @@ from twinvox.backends.cosyvoice3.hift import vocode
 from twinvox.backends.cosyvoice3.lm import Decoder, Embeddings, Generated
 from twinvox.backends.cosyvoice3.prompt import Prompt
 from twinvox.errors import ModelNotFoundError, PromptError, SynthesisWarning
-from twinvox.runtime import open_session
 from twinvox.runtime.base import ModelContract, Session, check_contract
 from twinvox.speech import Speech
 from twinvox.tables import EmbeddingTable
 from twinvox.text.qwen2_tokenizer import Qwen2Tokenizer
 from twinvox.voice import Voice
 
-OpenSession = Callable[[Path], Session]
 _STAGES = 4  # prefill, decode, flow, hift
 _CALLER = 8  # stack frames from a warning up to who called synthesize
 
@@ -63,9 +63,9 @@ class CosyVoice3:
     sample_rate = CONTRACT.sample_rate
     """Hz of the samples it returns."""
 
-    def __init__(self, folder: ModelFolder, open_model: OpenSession) -> None:
-        def load(path: Path, expected: ModelContract) -> Session:
-            session = open_model(path)
+    def __init__(self, folder: ModelFolder, open_model: OpenModel) -> None:
+        def load(path: Path, stage: str, expected: ModelContract) -> Session:
+            session = open_model(path, stage)
             check_contract(session, expected)
             return session
 
@@ -77,9 +77,9 @@ class CosyVoice3:
         )
         self._frontend = Frontend(Qwen2Tokenizer.load(folder.tokenizer_dir, folder.special_tokens))
         self._voices = folder.voices
-        self._prefill = load(folder.llm_prefill, contract.llm_prefill())
-        self._decode = load(folder.llm_decode, contract.llm_decode())
-        self._hift = load(folder.hift, contract.hift())
+        self._prefill = load(folder.llm_prefill, "prefill", contract.llm_prefill())
+        self._decode = load(folder.llm_decode, "decode", contract.llm_decode())
+        self._hift = load(folder.hift, "hift", contract.hift())
         self._flow = open_flow(folder.flow, open_model)
 
     @classmethod
@@ -92,6 +92,7 @@ class CosyVoice3:
         special_tokens_file: str | PathLike[str] | None = None,
         runtime: str = "auto",
         threads: int | None = None,
+        precision: str = "fp32",
     ) -> "CosyVoice3":
         """Load a folder in the published layout; see ``twinvox.load``."""
         folder = open_folder(
@@ -100,7 +101,7 @@ class CosyVoice3:
             embeddings_file=embeddings_file,
             special_tokens_file=special_tokens_file,
         )
-        return cls(folder, partial(open_session, runtime=runtime, threads=threads))
+        return cls(folder, stage_opener(runtime=runtime, threads=threads, precision=precision))
 
     def voice(self, audio: AudioSource, prompt_text: str, **_: object) -> NoReturn:
         """Not possible yet: the models that read a recording are not part of this backend."""

@@ -1,6 +1,6 @@
 """LuxTTS: English zero-shot voice cloning at 48 kHz."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -12,6 +12,7 @@ from twinvox._native.rng import derive_seed
 from twinvox.audio import AudioSource
 from twinvox.backends.base import (
     DEFAULT_SEED,
+    OpenModel,
     Progress,
     ProgressCallback,
     Spoken,
@@ -21,6 +22,7 @@ from twinvox.backends.base import (
     join_parts,
     join_segments,
     resolve_voice,
+    stage_opener,
 )
 from twinvox.backends.luxtts import contract
 from twinvox.backends.luxtts.contract import CONTRACT
@@ -31,14 +33,11 @@ from twinvox.backends.luxtts.frontend import Budget, Frontend, Ids, Utterance
 from twinvox.backends.luxtts.prompt import Prompt, Word, check_pace, make_voice
 from twinvox.backends.luxtts.vocoder import vocode
 from twinvox.errors import PromptError
-from twinvox.runtime import open_session
 from twinvox.runtime.base import ModelContract, Session, check_contract
 from twinvox.speech import Speech
 from twinvox.text.en_normalizer import DEFAULT_NORMALIZATION, check_normalization
 from twinvox.text.ipa_tokenizer import IpaTokenizer
 from twinvox.voice import Voice
-
-OpenSession = Callable[[Path], Session]
 
 
 class SynthesisOptions(TypedDict, total=False):
@@ -58,21 +57,24 @@ class LuxTTS:
     sample_rate = CONTRACT.sample_rate
     """Hz of the samples it returns."""
 
-    def __init__(self, folder: ModelFolder, open_model: OpenSession) -> None:
+    def __init__(self, folder: ModelFolder, open_model: OpenModel) -> None:
         self._frontend = Frontend(IpaTokenizer.load(folder.tokens))
         opened: dict[Path, Session] = {}
 
-        def load(path: Path, expected: ModelContract) -> Session:
+        def load(path: Path, stage: str, expected: ModelContract) -> Session:
             if path not in opened:
-                opened[path] = open_model(path)
+                opened[path] = open_model(path, stage)
             check_contract(opened[path], expected)
             return opened[path]
 
-        self._text_encoder = load(folder.text_encoder, contract.text_encoder())
+        self._text_encoder = load(folder.text_encoder, "text_encoder", contract.text_encoder())
         self._fm_decoder = {
-            n: load(path, contract.fm_decoder(n)) for n, path in folder.fm_decoder.items()
+            n: load(path, "fm_decoder", contract.fm_decoder(n))
+            for n, path in folder.fm_decoder.items()
         }
-        self._vocoder = {n: load(path, contract.vocoder(n)) for n, path in folder.vocoder.items()}
+        self._vocoder = {
+            n: load(path, "vocoder", contract.vocoder(n)) for n, path in folder.vocoder.items()
+        }
 
     @classmethod
     def load(
@@ -82,10 +84,11 @@ class LuxTTS:
         variant: str | None = None,
         runtime: str = "auto",
         threads: int | None = None,
+        precision: str = "fp32",
     ) -> "LuxTTS":
         """Load a folder in the published layout; see ``twinvox.load``."""
         folder = open_folder(Path(models_dir), choose_variant(variant))
-        return cls(folder, partial(open_session, runtime=runtime, threads=threads))
+        return cls(folder, stage_opener(runtime=runtime, threads=threads, precision=precision))
 
     def voice(
         self,
