@@ -19,6 +19,7 @@ from tests.backends.parity_recording import (
     TTS_TEXT,
     change,
 )
+from twinvox.backends.cosyvoice3.parity_lm import _Replay
 
 
 def gates(out):
@@ -235,6 +236,9 @@ def test_the_synthesizer_passes(parity, shipping, recorded):
     figures = report["figures"]
     assert figures["num_prompt_mel"] == 2 * N_PROMPT
     assert figures["tokens"] == recorded[0]["decoded_tokens"].size
+    assert figures["likely_tokens"] == figures["tokens"]
+    assert figures["worst_rank"] < 25
+    assert figures["first_not_drawable"] is None
     assert figures["audio_length_samples"] == figures["reference_samples"] == len(recorded[1])
     assert figures["mean_abs_difference"] <= figures["max_abs_difference"] <= 1 / 32_768
     assert figures["snr_db"] > 70
@@ -248,6 +252,7 @@ def test_without_a_reference_only_lengths_are_compared(parity, shipping):
     assert code == 0
     assert json.loads(out)["status"] == "incomplete"
     assert gates(out) == {
+        "decoded_tokens": "passed",
         "num_prompt_mel": "passed",
         "audio_length_samples": "passed",
         "audio": "not run",
@@ -288,7 +293,7 @@ def test_a_reference_of_another_length(parity, shipping, recorded):
     assert f"{len(recorded[1])} samples, the reference has {len(recorded[1]) - 1}" in out
 
 
-@pytest.mark.parametrize("name", ["decoded_tokens", "llm_prompt_speech_ids", "prompt_mel"])
+@pytest.mark.parametrize("name", ["llm_prompt_speech_ids", "prompt_mel"])
 def test_another_input_changes_the_audio(parity, shipping, recorded, name):
     array = recorded[0][name].copy()
     array.flat[1] = (array.flat[1] + 1) % 100
@@ -296,6 +301,38 @@ def test_another_input_changes_the_audio(parity, shipping, recorded, name):
     reference_wav = shipping.with_name("run.wav")
     code, _, err = parity("synthesizer", shipping, "--reference", reference_wav)
     assert (code, err) == (1, "twinvox: parity synthesizer failed: audio\n")
+
+
+def test_an_unlikely_token_is_named(parity, shipping, recorded):
+    tokens = recorded[0]["decoded_tokens"].copy()
+    tokens[0, 1] = 17
+    change(shipping, decoded_tokens=tokens)
+    code, out, err = parity("synthesizer", shipping)
+    assert code == 1
+    assert "token 1 (17) of rank " in out
+    assert "failed: decoded_tokens\n" in err
+    _, out, _ = parity("synthesizer", shipping, "--json")
+    assert json.loads(out)["figures"]["first_not_drawable"] == 1
+
+
+def test_another_input_of_the_language_model_fails(parity, shipping, recorded):
+    embeds = recorded[0]["lm_input_embeds"].copy()
+    embeds[0, 30] += 1
+    change(shipping, lm_input_embeds=embeds)
+    code, _, err = parity("synthesizer", shipping)
+    assert code == 1
+    assert "failed: decoded_tokens\n" in err
+
+
+def test_a_token_that_a_redraw_may_have_made_passes():
+    """Said within the last ten, the likeliest token may have been replaced by any other."""
+    logits = np.zeros(6761, np.float32)
+    logits[100:125] = np.arange(25, 0, -1)
+    tokens = np.array([100, *range(200, 210), 300, 124, 301], np.int32)
+    draw = _Replay(tokens)
+    assert [draw.sample(logits) for _ in tokens] == tokens.tolist()
+    assert draw.ranks[:3] == [0, 25 + 200 - 25, 25 + 201 - 25]
+    assert draw.drawable == [*[True] * 11, False, True, True]
 
 
 def folder_with(cv3_folder, root, name, write):

@@ -8,10 +8,10 @@ a result that is still being read from being overwritten.
 import mmap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from twinvox._native.ras import RasSampler
 from twinvox._native.rows import compact
 from twinvox.backends.base import Ids, Progress, Timings
 from twinvox.backends.cosyvoice3.contract import CONTRACT
@@ -23,6 +23,12 @@ from twinvox.tables import EmbeddingTable
 N_PAIRS = 3
 _SOS = np.array([CONTRACT.sos], np.int32)
 _TASK = np.array([CONTRACT.task], np.int32)
+
+
+class Sampler(Protocol):
+    """Chooses the next token; a RasSampler, but where tokens are replayed."""
+
+    def sample(self, logits: Float32, /) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +115,7 @@ class Decoder:
         self,
         text_ids: Ids,
         prompt_speech_ids: Ids,
-        sampler: RasSampler,
+        sampler: Sampler,
         max_new_tokens: int,
         progress: Progress,
     ) -> Generated:
@@ -137,7 +143,7 @@ class Decoder:
         return Generated(tokens[:count], finished, max_new_tokens, tuple(self._declined), timings)
 
     def _decode(
-        self, tokens: Ids, length: int, sampler: RasSampler, progress: Progress
+        self, tokens: Ids, length: int, sampler: Sampler, progress: Progress
     ) -> tuple[int, bool]:
         """Fill ``tokens`` from the second on: their number, and whether a stop token followed.
 

@@ -1,4 +1,4 @@
-"""Comparison with a recorded run: tokenizer, frontend, then flow and vocoder.
+"""Comparison with a recorded run: tokenizer, frontend, then language model, flow and vocoder.
 
 A fixture is a .safetensors file of what the recorded run read and made; the texts are in the .json
 of the same name beside it. The tokenizer's is a JSON file of texts and ids.
@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from twinvox.audio import Samples
-from twinvox.backends.base import Ids, stage_opener
+from twinvox.backends.base import Ids, OpenModel, stage_opener
 from twinvox.backends.cosyvoice3 import contract
 from twinvox.backends.cosyvoice3.contract import CONTRACT
 from twinvox.backends.cosyvoice3.flow import decode_flow, open_flow
@@ -21,11 +21,13 @@ from twinvox.backends.cosyvoice3.frontend import Frontend
 from twinvox.backends.cosyvoice3.hift import vocode
 from twinvox.backends.cosyvoice3.lm import Embeddings
 from twinvox.backends.cosyvoice3.parity_fixture import (
+    Fixture,
     read_cases,
     read_fixture,
     read_reference,
     read_texts,
 )
+from twinvox.backends.cosyvoice3.parity_lm import replay
 from twinvox.backends.cosyvoice3.prompt import Float32, Prompt
 from twinvox.errors import ModelFormatError
 from twinvox.runtime.base import check_contract
@@ -111,11 +113,7 @@ def check_frontend(
     fixture = read_fixture(fixture_file, ("lm_input_embeds", "t_pre"))
     prompt_text, tts_text = read_texts(fixture_file)
     prompt = fixture.prompt(prompt_text)
-    recorded, t_pre = fixture.embeds(), fixture.number("t_pre")
-    if len(recorded) < t_pre:
-        raise ModelFormatError(
-            f"{fixture_file}: lm_input_embeds has {len(recorded)} rows, but t_pre is {t_pre}"
-        )
+    recorded, t_pre = fixture.embeds(), len(fixture.lm_input())
     (utterance,) = Frontend(tokenizer).utterances(
         tts_text, prompt, normalization="none", prenormalized=True, chunking=False
     )
@@ -167,27 +165,31 @@ def check_synthesizer(
     runtime: str = "auto",
     threads: int | None = None,
 ) -> Report:
-    """Flow and HiFT make of the recorded tokens what the recorded run made of them.
+    """The recorded tokens are ones that the language model would draw, and flow and HiFT make of
+    them what the recorded run made of them.
 
-    Nothing is sampled. Without ``reference_file``, a WAV file of that run, only the lengths are
-    compared.
+    Nothing is sampled. Without ``reference_file``, a WAV file of that run, only the lengths of the
+    audio are compared.
     """
-    names = ("decoded_tokens", "num_prompt_mel", "audio_length_samples")
+    names = ("decoded_tokens", "num_prompt_mel", "audio_length_samples", "lm_input_embeds", "t_pre")
     fixture = read_fixture(fixture_file, names)
     prompt, tokens = fixture.prompt(""), fixture.ids("decoded_tokens")
     _check_tokens(fixture_file, tokens, prompt)
     reference = None if reference_file is None else read_reference(reference_file)
     open_model = stage_opener(runtime=runtime, threads=threads, precision="fp32")
+    lm_gate, lm_figures = _replay(folder, open_model, fixture, tokens)
     hift = open_model(folder.hift, "hift")
     check_contract(hift, contract.hift())
     mel, n_prompt_mel = decode_flow(open_flow(folder.flow, open_model), prompt, tokens)
     samples = vocode(hift, mel)
     gates = [
+        lm_gate,
         _number_gate("num_prompt_mel", n_prompt_mel, fixture.number("num_prompt_mel")),
         _number_gate("audio_length_samples", len(samples), fixture.number("audio_length_samples")),
     ]
     figures: dict[str, int | float | None] = {
         "tokens": len(tokens),
+        **lm_figures,
         "num_prompt_mel": n_prompt_mel,
         "audio_length_samples": len(samples),
     }
@@ -198,6 +200,23 @@ def check_synthesizer(
         gates.append(gate)
         figures |= compared
     return Report("synthesizer", gates, figures)
+
+
+def _replay(
+    folder: ModelFolder, open_model: OpenModel, fixture: Fixture, tokens: Ids
+) -> tuple[Gate, _Figures]:
+    """The gate on the ranks that the language model gives to the tokens, and their figures."""
+    ranks, drawable = replay(folder, open_model, fixture.lm_input(), tokens)
+    likely = sum(rank < CONTRACT.top_k for rank in ranks)
+    detail = (
+        f"{likely} of {len(ranks)} tokens among the {CONTRACT.top_k} likeliest, median rank "
+        f"{int(np.median(ranks))}"
+    )
+    first = drawable.index(False) if False in drawable else None
+    if first is not None:
+        detail += f"; token {first} ({tokens[first]}) of rank {ranks[first]} cannot be drawn"
+    figures = {"likely_tokens": likely, "worst_rank": max(ranks), "first_not_drawable": first}
+    return Gate("decoded_tokens", _status(first is None), detail), figures
 
 
 def _compare_audio(samples: Samples, reference: Samples) -> tuple[Gate, _Figures]:

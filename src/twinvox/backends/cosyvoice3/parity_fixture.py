@@ -57,6 +57,15 @@ class Fixture:
             raise ModelFormatError(f"lm_input_embeds of {self.path} holds NaN or infinite values")
         return array
 
+    def lm_input(self) -> Float32:
+        """The rows of ``embeds`` that are no padding, [t_pre, embed_dim]."""
+        rows, t_pre = self.embeds(), self.number("t_pre")
+        if not 1 <= t_pre <= len(rows):
+            raise ModelFormatError(
+                f"{self.path}: lm_input_embeds has {len(rows)} rows, but t_pre is {t_pre}"
+            )
+        return rows[:t_pre]
+
     def prompt(self, text: str) -> Prompt:
         """Raises PromptError where the prompt's tensors do not fit together."""
         arrays: dict[str, Array] = {
