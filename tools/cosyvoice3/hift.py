@@ -10,7 +10,8 @@ from torch.nn import functional as F
 _SLOPE = 0.1  # of the leaky ReLU before each upsampling
 _MAX_MAGNITUDE = 100.0
 _AUDIO_LIMIT = 0.99
-_LOG_MAGNITUDE = -2.0  # random weights then make audio of deviation 0.04
+_SPECTRUM_STD = 0.1
+_LOG_MAGNITUDE = -2.0
 _PITCH_HZ, _PITCH_SPREAD = 160.0, 5.0  # random weights then make voiced frames
 
 
@@ -186,6 +187,7 @@ class Hift(nn.Module):
             for width in widths[1:]
         )
         self.conv_post = _conv(widths[-1], config.n_fft + 2, 7)
+        nn.init.normal_(self.conv_post.weight, std=_SPECTRUM_STD)
         nn.init.constant_(self.conv_post.bias[: config.n_fft // 2 + 1], _LOG_MAGNITUDE)
 
     def forward(self, mel: Tensor, num_valid_frames: Tensor) -> tuple[Tensor, Tensor]:

@@ -108,9 +108,9 @@ def copy_tokenizer(root: Path, tokenizer_dir: Path | None, special_tokens: Path 
         names = ("vocab.json", "merges.txt", "tokenizer_config.json", "qwen.tiktoken")
         for path in (tokenizer_dir / name for name in names):
             if path.is_file():
-                shutil.copy(path, folder)
+                shutil.copyfile(path, folder / path.name)
     if special_tokens is not None:
-        shutil.copy(special_tokens, folder / "special_tokens.json")
+        shutil.copyfile(special_tokens, folder / "special_tokens.json")
 
 
 def main() -> None:
