@@ -29,7 +29,7 @@ OpenModel = Callable[[Path, str], Session]
 VoiceSource = Voice | str | PathLike[str] | None
 Ids = npt.NDArray[np.int32]
 _Result = TypeVar("_Result")
-_INT8_STAGES = ("fm_decoder", "prefill", "decode", "flow")
+_INT8_STAGES = ("prefill", "decode", "flow")
 
 
 def stage_opener(*, runtime: str, threads: int | None, precision: str) -> OpenModel:

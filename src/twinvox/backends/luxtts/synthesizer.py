@@ -69,8 +69,7 @@ class LuxTTS:
 
         self._text_encoder = load(folder.text_encoder, "text_encoder", contract.text_encoder())
         self._fm_decoder = {
-            n: load(path, "fm_decoder", contract.fm_decoder(n))
-            for n, path in folder.fm_decoder.items()
+            n: load(path, "flow", contract.fm_decoder(n)) for n, path in folder.fm_decoder.items()
         }
         self._vocoder = {
             n: load(path, "vocoder", contract.vocoder(n)) for n, path in folder.vocoder.items()
