@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "bpe_tables.h"
+#include "pages.h"
 #include "unicode.h"
 
 enum { FILTER_BITS_PER_TOKEN = 8 };
@@ -190,12 +191,12 @@ static bpe_fault add_tokens(bpe *b, const byte_strings *tokens, size_t *at) {
     b->pairs_shift = b->words_shift;
     b->filter_shift = hash_shift(FILTER_BITS_PER_TOKEN * b->n);
     const size_t n_slots = (size_t)1 << (64 - b->pairs_shift);
-    b->parts = malloc(b->n * sizeof *b->parts);
-    b->edges = malloc(b->n * sizeof *b->edges);
+    b->parts = pages_alloc(b->n * sizeof *b->parts);
+    b->edges = pages_alloc(b->n * sizeof *b->edges);
     b->prefixes = malloc(b->n * sizeof *b->prefixes);
-    b->words = calloc(n_slots, sizeof *b->words);
-    b->pairs = malloc(n_slots * sizeof *b->pairs);
-    b->filter = calloc((size_t)1 << (64 - 6 - b->filter_shift), sizeof *b->filter);
+    b->words = pages_alloc(n_slots * sizeof *b->words);
+    b->pairs = pages_alloc(n_slots * sizeof *b->pairs);
+    b->filter = pages_alloc(sizeof *b->filter << (64 - 6 - b->filter_shift));
     if (!b->parts || !b->edges || !b->prefixes || !b->words || !b->pairs ||
         !b->filter) {
         return BPE_NO_MEMORY;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pages.h"
+
 /* Nodes 0..255 are the root's children. A leaf's base leads to 256..511, which stay empty. */
 enum { LEAF_BASE = 256, FIRST_FREE = 512, BYTES = 256, MAX_TRIES = 8 };
 
@@ -263,10 +265,14 @@ status trie_build(const byte_strings *keys, trie *out, trie_key *prefixes, size_
     free(order);
     free(b.taken);
     free(b.bases);
-    out->nodes = b.nodes;
-    if (failed) {
-        trie_free(out);
+    if (!failed) {
+        out->nodes = pages_alloc(b.n * sizeof *b.nodes);
+        failed = out->nodes ? STATUS_OK : STATUS_NO_MEMORY;
     }
+    if (!failed) {
+        memcpy(out->nodes, b.nodes, b.n * sizeof *b.nodes);
+    }
+    free(b.nodes);
     return failed;
 }
 

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -78,7 +79,7 @@ class _PitchPredictor(nn.Module):
         super().__init__()
         widths = [config.n_mels] + [config.pitch_channels] * config.pitch_layers
         self.condnet = nn.Sequential()
-        for n_in, n_out in zip(widths, widths[1:], strict=False):
+        for n_in, n_out in pairwise(widths):
             self.condnet.extend([_conv(n_in, n_out, 3), nn.ELU()])
         self.classifier = nn.Linear(config.pitch_channels, 1)
         nn.init.normal_(self.classifier.weight, std=_PITCH_SPREAD)

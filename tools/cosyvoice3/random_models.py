@@ -14,6 +14,7 @@ import resource
 import shutil
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +24,11 @@ from torch import nn
 from twinvox.backends.cosyvoice3 import contract
 from twinvox.backends.cosyvoice3.contract import CONTRACT
 from twinvox.backends.cosyvoice3.folder import DEFAULT_VOICE
+from twinvox.runtime.base import ModelContract, TensorContract
 
 from . import flow, hift, language_model
 from .conversion import convert, seeded
+from .unroll import unroll
 
 PROMPT_TOKENS = 87
 PROMPT_TEXT = f"You are a helpful assistant.{CONTRACT.end_of_prompt}希望你以后能够做的比我还好呦。"
@@ -57,11 +60,25 @@ def write_model(root: Path, name: str, *, flow_fp32: bool = False) -> None:
     path, declared = PACKAGES[name]
     if name == "flow" and flow_fp32:
         path, declared = path.replace("fp16", "fp32"), contract.flow(np.float32)
+    package = root / f"{path}.mlpackage"
     start = time.perf_counter()
-    n_operations = convert(MODULES[name](), declared, root / f"{path}.mlpackage")
+    module = MODULES[name]()
+    if isinstance(module, flow.Flow):
+        n_operations = _write_flow(module, declared, package)
+    else:
+        n_operations = convert(module, declared, package)
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(f"{path}: {n_operations} operations, {seconds:.0f} s, peak {peak:.1f} GB", flush=True)
+
+
+def _write_flow(module: flow.Flow, declared: ModelContract, package: Path) -> int:
+    """Convert one Euler step, then unroll the loop."""
+    mel = replace(declared.outputs[0], name="noisy")
+    varying = (mel, *(TensorContract(name, (1,), np.float32) for name in ("t", "dt")))
+    convert(flow.FlowStep(module), replace(declared, inputs=(*varying, *declared.inputs)), package)
+    steps = [{"t": t.numpy(), "dt": dt.numpy()} for t, dt in module.steps()]
+    return unroll(package, "noisy", module.noise.numpy().astype(mel.dtype), "mel", steps)
 
 
 def write_tables(root: Path) -> None:
