@@ -1,8 +1,10 @@
 """Products with a constant matrix in int8.
 
-For one row the time goes into reading the matrix, so each block of a column has a scale of its own
-(MatMulNBits). For more rows it goes into the product: a scale for each column, and one for all rows
-of the other operand, found as it comes (DynamicQuantizeMatMul).
+For few rows, as a language model has them, each block of 64 values has a scale of its own on either
+side (MatMulNBits): with one row the time goes into reading the matrix anyway, and what a prompt
+leaves in the cache is read at every later step. For more rows there is one scale for each column
+and one for all that the other operand holds (DynamicQuantizeMatMul): several times as fast there,
+and less exact.
 """
 
 import numpy as np
@@ -10,7 +12,8 @@ import numpy as np
 from twinvox.mil.graph import MICROSOFT, Graph, Tensor
 from twinvox.mil.program import Array
 
-_BLOCK = 128  # values with one scale; 896 and 4864, the widths of Qwen2-0.5B, are multiples
+_FEW_ROWS = 256  # of a language model's prompt
+_BLOCK = 64  # values with one scale; 896 and 4864, the widths of Qwen2-0.5B, are multiples
 _LARGEST = 127
 _ZERO_POINT = 128  # of unsigned 8-bit blocks, onnxruntime's default
 _LEAST_SIZE = 4096  # elements; smaller matrices cost more to quantise for than they save
@@ -32,8 +35,9 @@ def quantized_product(graph: Graph, rows: Tensor, weight: Array, bias: Tensor | 
     """``rows`` [n, inner] times the transpose of ``weight`` [columns, inner], plus ``bias``."""
     columns, inner = weight.shape
     weight = weight.astype(np.float32)
-    shape = (rows.dims[0], columns)
-    if rows.dims[0] == 1:
+    n_rows = rows.dims[0]
+    shape = (n_rows, columns)
+    if n_rows is not None and n_rows <= _FEW_ROWS:
         padding = -inner % _BLOCK
         blocks = np.pad(weight, ((0, 0), (0, padding))).reshape(columns, -1, _BLOCK)
         values, scales = _quantize(blocks)
