@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, overload
 
 from twinvox.errors import ModelNotFoundError
+from twinvox.runtime.compute_units import ComputeUnits
 
 if TYPE_CHECKING:
     from twinvox.backends.cosyvoice3.synthesizer import CosyVoice3
@@ -27,6 +28,7 @@ class LuxTTSOptions(TypedDict, total=False):
     variant: str | None
     runtime: str
     threads: int | None
+    compute_units: ComputeUnits | None
 
 
 class CosyVoice3Options(TypedDict, total=False):
@@ -38,6 +40,7 @@ class CosyVoice3Options(TypedDict, total=False):
     special_tokens_file: _FilePath
     runtime: str
     threads: int | None
+    compute_units: ComputeUnits | None
 
 
 class LoadOptions(LuxTTSOptions, CosyVoice3Options, total=False):
@@ -64,13 +67,18 @@ def load(
     special_tokens_file: _FilePath = None,
     runtime: str = "auto",
     threads: int | None = None,
+    compute_units: ComputeUnits | None = None,
 ) -> "LuxTTS | CosyVoice3":
     """Load a model.
 
     ``model`` is "embedded" (the small English voice inside the package), "luxtts", "cosyvoice3"
     (Mandarin; also "cv3"), or a folder in the published layout of either. A name is looked up in
     ``models_dir``, else in ``$TWINVOX_MODELS_DIR/<name>``. ``runtime`` is auto, coreml or onnx.
-    ``threads`` is the number of threads of one model run (default: the physical cores, at most 4).
+    ``threads`` is the number of threads of one model run (default: the physical cores, at most 4)
+    on ONNX Runtime; Core ML chooses its own. ``compute_units`` is what Core ML may use, all,
+    cpu_only, cpu_and_gpu or cpu_and_ne: one for every stage, or "stage=unit,…" or a dict for single
+    stages, named as in ``Speech.timings``. Left out, each stage runs where its graph is known to
+    work; given where Core ML is not the runtime, a ValueError.
 
     LuxTTS: ``variant`` is gpu or ane (default: ``TWINVOX_LUXTTS_VARIANT``, else gpu). CosyVoice3:
     ``tokenizer_dir``, ``embeddings_file`` and ``special_tokens_file`` replace those of the folder.
@@ -86,13 +94,17 @@ def load(
 
         if variant is not None:
             raise TypeError(f"variant {variant!r} is for LuxTTS; CosyVoice3 has none")
-        return CosyVoice3.load(folder, **own, runtime=runtime, threads=threads)
+        return CosyVoice3.load(
+            folder, **own, runtime=runtime, threads=threads, compute_units=compute_units
+        )
     from twinvox.backends.luxtts.synthesizer import LuxTTS
 
     given = [name for name, value in own.items() if value is not None]
     if given:
         raise TypeError(f"{', '.join(given)} can only be given for CosyVoice3")
-    return LuxTTS.load(folder, variant=variant, runtime=runtime, threads=threads)
+    return LuxTTS.load(
+        folder, variant=variant, runtime=runtime, threads=threads, compute_units=compute_units
+    )
 
 
 def model_folder(model: str | PathLike[str], models_dir: _FilePath = None) -> Path:

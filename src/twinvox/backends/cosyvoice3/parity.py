@@ -6,7 +6,6 @@ of the same name beside it. The tokenizer's is a JSON file of texts and ids.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -29,8 +28,9 @@ from twinvox.backends.cosyvoice3.parity_fixture import (
 )
 from twinvox.backends.cosyvoice3.prompt import Float32, Prompt
 from twinvox.errors import ModelFormatError
-from twinvox.runtime import open_session
+from twinvox.runtime import opener
 from twinvox.runtime.base import check_contract
+from twinvox.runtime.compute_units import ComputeUnits
 from twinvox.tables import EmbeddingTable
 from twinvox.text.qwen2_tokenizer import Qwen2Tokenizer
 
@@ -168,6 +168,7 @@ def check_synthesizer(
     *,
     runtime: str = "auto",
     threads: int | None = None,
+    compute_units: ComputeUnits | None = None,
 ) -> Report:
     """Flow and HiFT make of the recorded tokens what the recorded run made of them.
 
@@ -179,7 +180,13 @@ def check_synthesizer(
     prompt, tokens = fixture.prompt(""), fixture.ids("decoded_tokens")
     _check_tokens(fixture_file, tokens, prompt)
     reference = None if reference_file is None else read_reference(reference_file)
-    open_model = partial(open_session, runtime=runtime, threads=threads)
+    open_model = opener(
+        folder.stages,
+        contract.COMPUTE_UNITS,
+        runtime=runtime,
+        threads=threads,
+        compute_units=compute_units,
+    )
     hift = open_model(folder.hift)
     check_contract(hift, contract.hift())
     mel, n_prompt_mel = decode_flow(open_flow(folder.flow, open_model), prompt, tokens)

@@ -24,7 +24,7 @@ from twinvox.backends.base import (
     one_ahead,
 )
 from twinvox.backends.cosyvoice3 import contract
-from twinvox.backends.cosyvoice3.contract import CONTRACT
+from twinvox.backends.cosyvoice3.contract import COMPUTE_UNITS, CONTRACT
 from twinvox.backends.cosyvoice3.flow import decode_flow, open_flow
 from twinvox.backends.cosyvoice3.folder import DEFAULT_VOICE, ModelFolder, open_folder
 from twinvox.backends.cosyvoice3.frontend import DEFAULT_NORMALIZATION, Frontend, Utterance
@@ -32,8 +32,9 @@ from twinvox.backends.cosyvoice3.hift import vocode
 from twinvox.backends.cosyvoice3.lm import Decoder, Embeddings, Generated
 from twinvox.backends.cosyvoice3.prompt import Prompt
 from twinvox.errors import ModelNotFoundError, PromptError, SynthesisWarning
-from twinvox.runtime import open_session
+from twinvox.runtime import opener
 from twinvox.runtime.base import ModelContract, Session, check_contract
+from twinvox.runtime.compute_units import ComputeUnits
 from twinvox.speech import Speech
 from twinvox.tables import EmbeddingTable
 from twinvox.text.qwen2_tokenizer import Qwen2Tokenizer
@@ -92,6 +93,7 @@ class CosyVoice3:
         special_tokens_file: str | PathLike[str] | None = None,
         runtime: str = "auto",
         threads: int | None = None,
+        compute_units: ComputeUnits | None = None,
     ) -> "CosyVoice3":
         """Load a folder in the published layout; see ``twinvox.load``."""
         folder = open_folder(
@@ -100,7 +102,14 @@ class CosyVoice3:
             embeddings_file=embeddings_file,
             special_tokens_file=special_tokens_file,
         )
-        return cls(folder, partial(open_session, runtime=runtime, threads=threads))
+        open_model = opener(
+            folder.stages,
+            COMPUTE_UNITS,
+            runtime=runtime,
+            threads=threads,
+            compute_units=compute_units,
+        )
+        return cls(folder, open_model)
 
     def voice(self, audio: AudioSource, prompt_text: str, **_: object) -> NoReturn:
         """Not possible yet: the models that read a recording are not part of this backend."""

@@ -23,7 +23,7 @@ from twinvox.backends.base import (
     resolve_voice,
 )
 from twinvox.backends.luxtts import contract
-from twinvox.backends.luxtts.contract import CONTRACT
+from twinvox.backends.luxtts.contract import COMPUTE_UNITS, CONTRACT
 from twinvox.backends.luxtts.duration import check_speed, plan_duration
 from twinvox.backends.luxtts.flow import decode_flow
 from twinvox.backends.luxtts.folder import ModelFolder, choose_variant, open_folder
@@ -31,8 +31,9 @@ from twinvox.backends.luxtts.frontend import Budget, Frontend, Ids, Utterance
 from twinvox.backends.luxtts.prompt import Prompt, Word, check_pace, make_voice
 from twinvox.backends.luxtts.vocoder import vocode
 from twinvox.errors import PromptError
-from twinvox.runtime import open_session
+from twinvox.runtime import opener
 from twinvox.runtime.base import ModelContract, Session, check_contract
+from twinvox.runtime.compute_units import ComputeUnits
 from twinvox.speech import Speech
 from twinvox.text.en_normalizer import DEFAULT_NORMALIZATION, check_normalization
 from twinvox.text.ipa_tokenizer import IpaTokenizer
@@ -82,10 +83,19 @@ class LuxTTS:
         variant: str | None = None,
         runtime: str = "auto",
         threads: int | None = None,
+        compute_units: ComputeUnits | None = None,
     ) -> "LuxTTS":
         """Load a folder in the published layout; see ``twinvox.load``."""
-        folder = open_folder(Path(models_dir), choose_variant(variant))
-        return cls(folder, partial(open_session, runtime=runtime, threads=threads))
+        variant = choose_variant(variant)
+        folder = open_folder(Path(models_dir), variant)
+        open_model = opener(
+            folder.stages,
+            COMPUTE_UNITS[variant],
+            runtime=runtime,
+            threads=threads,
+            compute_units=compute_units,
+        )
+        return cls(folder, open_model)
 
     def voice(
         self,
