@@ -4,7 +4,7 @@ BIN := .venv/bin
 SOURCES := $(shell find csrc src -type f ! -name '*.so' ! -name '*.pyc') CMakeLists.txt pyproject.toml
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check
 
-.PHONY: say test lint bench clean
+.PHONY: say test lint bench macos-wheel check-macos clean
 
 say: .venv/run
 	$(BIN)/twinvox say "$(TEXT)" -o hello.wav
@@ -21,6 +21,23 @@ lint: .venv/lint
 bench: .venv/bench
 	$(BIN)/python -m pytest benchmarks --benchmark-only $(ARGS)
 
+# Cross-built and inspected on Linux, where nothing in it can run. Needs apt's llvm-19.
+macos-wheel: .venv/macos-wheel
+	rm -rf build/macos-wheel build/cp311-abi3-macosx_14_0_arm64
+	PATH="$(CURDIR)/$(BIN):$$PATH" _PYTHON_HOST_PLATFORM=macosx-14.0-arm64 \
+	  CMAKE_TOOLCHAIN_FILE=$(CURDIR)/cmake/macos-arm64-zig.cmake CMAKE_EXPORT_COMPILE_COMMANDS=ON \
+	  $(BIN)/python -m build --wheel --no-isolation -Cinstall.strip=false --outdir build/macos-wheel
+	$(BIN)/python tools/macos_wheel/check.py build/macos-wheel/*.whl
+	$(BIN)/python tools/macos_wheel/faults.py build/macos-wheel/*.whl build/cp311-abi3-macosx_14_0_arm64
+
+# What only a Mac can settle; see tools/check_macos.
+check-macos:
+	@test "$$(uname -sm)" = "Darwin arm64" || \
+	  { echo "make check-macos needs a Mac with Apple silicon; this is $$(uname -sm)" >&2; exit 2; }
+	$(MAKE) .venv/test
+	$(INSTALL) "cmake<4.2"
+	$(BIN)/python tools/check_macos/run.py
+
 .venv/run: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(INSTALL) .
@@ -29,9 +46,14 @@ bench: .venv/bench
 # basic-pitch is wanted for its model files only, not for what it depends on.
 .venv/test .venv/lint .venv/bench: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(INSTALL) ".[test,$(@F)]"
+	$(INSTALL) ".[test,onnx,$(@F)]"
 	$(INSTALL) --no-deps basic-pitch==0.4.0
 	touch $@ .venv/run
+
+.venv/macos-wheel: tools/macos_wheel/build.txt tools/macos_wheel/inspect.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(INSTALL) $(^:%=-r %)
+	touch $@
 
 clean:
 	rm -rf .venv build dist

@@ -14,8 +14,8 @@ const char *bpe_fault_format(bpe_fault fault) {
         [BPE_TOO_LARGE] = "too large: more than the tables can hold (%zu)",
         [BPE_BAD_LINE] = "line %zu: expected a token in Base64, a space and its id",
         [BPE_BAD_LINE_ID] = "line %zu: expected an id from 0 to the number of tokens",
-        [BPE_BAD_JSON] = "byte %zu: expected one object of tokens, in GPT-2's alphabet of bytes, "
-                         "and their ids",
+        [BPE_BAD_JSON] = ("byte %zu: expected one object of tokens, in GPT-2's alphabet of bytes, "
+                          "and their ids"),
         [BPE_BAD_JSON_ID] = "byte %zu: expected an id from 0 to the number of tokens",
         [BPE_REPEATED_ID] = "two tokens have the id %zu",
         [BPE_MISSING_ID] = "no token has the id %zu, but others have higher ones",

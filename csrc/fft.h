@@ -2,10 +2,11 @@
  * rounding of loud bins buries bins 100 dB below them.
  *
  * Two files implement this header, fft_portable.c (mixed-radix Stockham, the frames side by side in
- * vector lanes) and, on Apple platforms, one over Accelerate; CMake chooses. */
+ * vector lanes) and, on Apple platforms, fft_vdsp.c (Accelerate, frame by frame); CMake chooses. */
 #ifndef TWINVOX_FFT_H
 #define TWINVOX_FFT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "simd.h"
@@ -13,8 +14,20 @@
 
 typedef struct fft_plan fft_plan;
 
-/* n = f * 2^k samples with f in 1, 3, 5, 15 and 4 <= k <= 20, else STATUS_BAD_ARGUMENT. A plan is
- * read-only afterwards and may serve any number of threads. */
+/* "portable" or "vDSP". */
+const char *fft_kernels(void);
+
+/* Whether n is f * 2^k with f in 1, 3, 5, 15 and 4 <= k <= 20. */
+static inline bool fft_supports(size_t n) {
+    int twos = 0;
+    for (; n > 0 && n % 2 == 0; n /= 2) {
+        twos++;
+    }
+    return twos >= 4 && twos <= 20 && (n == 1 || n == 3 || n == 5 || n == 15);
+}
+
+/* STATUS_BAD_ARGUMENT where fft_supports does not have n samples. A plan is read-only and may serve
+ * any number of threads. */
 status fft_plan_create(size_t n, fft_plan **plan);
 void fft_plan_destroy(fft_plan *plan);
 

@@ -1,6 +1,7 @@
 #include "mel.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -71,7 +72,7 @@ static size_t fill_filter(const mel_params *params, size_t m, mel_filter *filter
 
 static bool acceptable(const mel_params *params) {
     return params->sample_rate > 0.0 && params->hop_length > 0 && params->n_mels > 0 &&
-           params->n_mels <= SIZE_MAX / 64 && params->magnitude_epsilon >= 0.0f &&
+           params->n_mels <= INT_MAX / SIMD_MAX_LANES && params->magnitude_epsilon >= 0.0f &&
            isfinite(params->magnitude_epsilon) && params->log_floor >= FLT_MIN &&
            isfinite(params->log_floor);
 }

@@ -1,15 +1,6 @@
 /* From power spectra to log-mel rows, compiled once for each simd_level. */
-#include <math.h>
-
 #include "lanes.h"
 #include "mel_plan.h"
-#include "natural_log.h"
-
-static void to_magnitude(float epsilon, size_t n, float *power) {
-    for (size_t i = 0; i < n; i++) {
-        power[i] = sqrtf(power[i] + epsilon);
-    }
-}
 
 static void apply_filters(const mel_plan *plan, const float_lanes *magnitude, float_lanes *mel) {
     for (size_t m = 0; m < plan->params.n_mels; m++) {
@@ -24,15 +15,6 @@ static void apply_filters(const mel_plan *plan, const float_lanes *magnitude, fl
     }
 }
 
-/* Infinity and NaN pass through. */
-static void log_above(float floor, size_t n, float *values) {
-    for (size_t i = 0; i < n; i++) {
-        const float value = values[i];
-        const float log = natural_log(value < floor ? floor : value);
-        values[i] = value - value == 0.0f ? log : value;
-    }
-}
-
 static void store_rows(const float *mel, size_t n_mels, size_t n_frames, float *out) {
     for (size_t frame = 0; frame < n_frames; frame++) {
         for (size_t m = 0; m < n_mels; m++) {
@@ -44,8 +26,8 @@ static void store_rows(const float *mel, size_t n_mels, size_t n_frames, float *
 void LEVEL_NAME(mel_block)(const mel_plan *plan, float *power, float *mel, size_t n_frames,
                            float *out) {
     const mel_params *params = &plan->params;
-    to_magnitude(params->magnitude_epsilon, (params->n_fft / 2 + 1) * LANES, power);
+    LEVEL_NAME(mel_magnitudes)(params->magnitude_epsilon, (params->n_fft / 2 + 1) * LANES, power);
     apply_filters(plan, (const float_lanes *)power, (float_lanes *)mel);
-    log_above(params->log_floor, params->n_mels * LANES, mel);
+    LEVEL_NAME(mel_logs)(params->log_floor, params->n_mels * LANES, mel);
     store_rows(mel, params->n_mels, n_frames, out);
 }

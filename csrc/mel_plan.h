@@ -28,4 +28,11 @@ typedef void mel_block_function(const mel_plan *plan, float *power, float *mel, 
 mel_block_function mel_block_base;
 mel_block_function mel_block_avx2;
 
+/* In place, by mel_elementwise.c or, on Apple platforms, mel_vforce.c: sqrt(power + epsilon), and
+ * ln(max(value, floor)), infinity and NaN passed through. n is within int. */
+void mel_magnitudes_base(float epsilon, size_t n, float *power);
+void mel_magnitudes_avx2(float epsilon, size_t n, float *power);
+void mel_logs_base(float floor, size_t n, float *values);
+void mel_logs_avx2(float floor, size_t n, float *values);
+
 #endif

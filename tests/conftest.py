@@ -1,8 +1,14 @@
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+import twinvox._native
+import twinvox.runtime
+from tests.fake_coreml import FakeCoreML
+from tests.fake_coreml.build import build, missing
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +27,31 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TWINVOX_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(scope="session")
+def fake_coreml_built() -> FakeCoreML:
+    reason = missing()
+    if reason:
+        pytest.skip(reason)
+    return FakeCoreML(build(sanitize="TWINVOX_SANITIZE" in os.environ))
+
+
+@pytest.fixture
+def fake_coreml(
+    fake_coreml_built: FakeCoreML, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[FakeCoreML]:
+    """The bridge on the fake Core ML, in the place where a Mac has its native module."""
+    fake_coreml_built.reset()
+    name = "twinvox._native.coreml"
+    monkeypatch.setitem(sys.modules, name, fake_coreml_built.module)
+    monkeypatch.setattr(twinvox._native, "coreml", fake_coreml_built.module, raising=False)
+    yield fake_coreml_built
+    fake_coreml_built.reset()
+
+
+@pytest.fixture
+def core_ml(fake_coreml: FakeCoreML, monkeypatch: pytest.MonkeyPatch) -> FakeCoreML:
+    """The fake on a machine that takes itself for a Mac: ``runtime="auto"`` is Core ML."""
+    monkeypatch.setattr(twinvox.runtime, "_coreml_obstacle", lambda system: None)
+    return fake_coreml

@@ -17,7 +17,7 @@ ALLOWED = {
     "backends": {
         "backends", "runtime", "text", "_native", "audio", "errors", "speech", "tables", "voice",
     },
-    "runtime": {"runtime", "mil", "errors"},
+    "runtime": {"runtime", "mil", "_native", "errors"},
     "mil": {"mil", "errors"},
     "text": {"text", "errors", "_native"},
     "audio": {"errors"},

@@ -11,6 +11,7 @@ import soundfile
 
 from tests.backends.conftest import buzz
 from twinvox import Voice
+from twinvox._native.cpu import spectrum_kernels
 from twinvox.cli import main
 
 SENTENCE = "Hello there."
@@ -151,7 +152,7 @@ def test_voice_info(capsys):
 def test_info(capsys):
     assert main(["info"]) == 0
     shown = capsys.readouterr().out
-    for word in ("version", "onnx", "portable", "cache", "female, male"):
+    for word in ("version", "onnx", spectrum_kernels(), "cache", "female, male"):
         assert word in shown
 
 
@@ -166,7 +167,9 @@ def test_info(capsys):
             ["say", "hi", "--backend", "luxtts", "--models-dir", "/nowhere"],
             "no LuxTTS model folder",
         ),
-        (["say", "hi", "--runtime", "coreml"], "Core ML"),
+        (["say", "hi", "--runtime", "onnx", "--compute-units", "all"], "is for Core ML"),
+        (["say", "hi", "--compute-units", "flow=gpu"], "'gpu'; expected one of all, cpu_only"),
+        (["say", "hi", "--compute-units", "hift=all"], "expected one of text_encoder, flow"),
         (["say", "--text-file", "/nowhere.txt"], "nowhere.txt"),
         (["say", "hi", "--prompt-audio", "/nowhere.wav", "--prompt-text", "x"], "no audio file"),
         (["voice", "info", "nobody"], "no voice file"),

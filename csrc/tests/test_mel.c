@@ -1,3 +1,4 @@
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -73,6 +74,77 @@ static void check_frame_counts(void) {
     mel_plan_destroy(plan);
 }
 
+static double hz_of_corner(const mel_params *params, size_t corner) {
+    const double share = (double)corner / (double)(params->n_mels + 1);
+    if (params->scale == MEL_HTK) {
+        return 700.0 * (pow(1.0 + params->sample_rate / 2.0 / 700.0, share) - 1.0);
+    }
+    const double top = 15.0 + 27.0 * log(params->sample_rate / 2.0 / 1000.0) / log(6.4);
+    const double mel = top * share;
+    return mel < 15.0 ? mel * 200.0 / 3.0 : 1000.0 * pow(6.4, (mel - 15.0) / 27.0);
+}
+
+/* Magnitudes [n_fft / 2 + 1] of a frame by definition. */
+static double *magnitudes_of(const mel_params *params, const float *samples, size_t n_samples,
+                             size_t frame) {
+    const size_t n = params->n_fft;
+    double *magnitudes = malloc((n / 2 + 1) * sizeof *magnitudes);
+    double *windowed = malloc(n * sizeof *windowed);
+    CHECK(magnitudes && windowed);
+    const double turn = 6.283185307179586 / (double)n;
+    for (size_t i = 0; i < n; i++) {
+        const long at = labs((long)(frame * params->hop_length + i) - (long)params->pad);
+        const long end = (long)n_samples - 1;
+        windowed[i] = samples[at <= end ? at : 2 * end - at] * (0.5 - 0.5 * cos(turn * (double)i));
+    }
+    for (size_t bin = 0; bin <= n / 2; bin++) {
+        double re = 0.0, im = 0.0;
+        for (size_t i = 0; i < n; i++) {
+            re += windowed[i] * cos(turn * (double)(i * bin % n));
+            im += windowed[i] * sin(turn * (double)(i * bin % n));
+        }
+        magnitudes[bin] = sqrt(re * re + im * im + params->magnitude_epsilon);
+    }
+    free(windowed);
+    return magnitudes;
+}
+
+static double log_of_band(const mel_params *params, const double *magnitudes, size_t m) {
+    const double left = hz_of_corner(params, m);
+    const double centre = hz_of_corner(params, m + 1);
+    const double right = hz_of_corner(params, m + 2);
+    const double height = params->scale == MEL_SLANEY ? 2.0 / (right - left) : 1.0;
+    double sum = 0.0;
+    for (size_t bin = 0; bin <= params->n_fft / 2; bin++) {
+        const double hz = (double)bin * params->sample_rate / (double)params->n_fft;
+        const double weight = fmin((hz - left) / (centre - left), (right - hz) / (right - centre));
+        sum += height * fmax(weight, 0.0) * magnitudes[bin];
+    }
+    return log(fmax(sum, params->log_floor));
+}
+
+/* A tone that leaves the other bands to magnitude_epsilon, then silence for the floor. */
+static void check_against_definition(mel_params params) {
+    enum { N = 9001 };
+    mel_plan *plan = plan_of(params);
+    float *samples = tone(N, 3210.0);
+    memset(samples + N * 2 / 3, 0, (N - N * 2 / 3) * sizeof *samples);
+    const size_t n_frames = mel_frames(plan, N);
+    float *mel = log_mel(plan, simd_best(), samples, N, params.n_mels);
+    const size_t frames[] = {0, n_frames / 2, n_frames - 1};
+    for (size_t i = 0; i < 3; i++) {
+        double *magnitudes = magnitudes_of(&params, samples, N, frames[i]);
+        for (size_t m = 0; m < params.n_mels; m++) {
+            const double expected = log_of_band(&params, magnitudes, m);
+            CHECK(fabs(mel[frames[i] * params.n_mels + m] - expected) <= 2e-6);
+        }
+        free(magnitudes);
+    }
+    free(mel);
+    free(samples);
+    mel_plan_destroy(plan);
+}
+
 static void check_levels_agree(mel_params params) {
     mel_plan *plan = plan_of(params);
     float *samples = tone(9001, 321.0);
@@ -136,6 +208,9 @@ static void check_refused(void) {
     params.hop_length = 0;
     CHECK(mel_plan_create(&params, &plan) == STATUS_BAD_ARGUMENT);
     params = vocos;
+    params.n_mels = INT_MAX;
+    CHECK(mel_plan_create(&params, &plan) == STATUS_BAD_ARGUMENT);
+    params = vocos;
     params.magnitude_epsilon = -1.0f;
     CHECK(mel_plan_create(&params, &plan) == STATUS_BAD_ARGUMENT);
     CHECK(plan == NULL);
@@ -143,6 +218,8 @@ static void check_refused(void) {
 
 int main(void) {
     check_frame_counts();
+    check_against_definition(vocos);
+    check_against_definition(cosyvoice);
     check_levels_agree(vocos);
     check_levels_agree(cosyvoice);
     check_tone_lands_in_its_band();

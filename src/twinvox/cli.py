@@ -84,6 +84,7 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     from twinvox.backends import BACKENDS
     from twinvox.backends.luxtts.folder import VARIANTS
     from twinvox.runtime import PRECISIONS, RUNTIMES
+    from twinvox.runtime.compute_units import UNITS
 
     parser.add_argument("--backend", choices=BACKENDS, default="embedded")
     parser.add_argument(
@@ -93,6 +94,12 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runtime", choices=RUNTIMES, default="auto")
     parser.add_argument(
         "--threads", type=int, metavar="N", help="default: the physical cores, at most 4"
+    )
+    parser.add_argument(
+        "--compute-units",
+        metavar="UNITS",
+        help=f"on Core ML: {', '.join(UNITS)}, or STAGE=UNIT,… for stages of timings_ms "
+        "(default: where each stage is known to work)",
     )
     parser.add_argument(
         "--precision",
@@ -196,6 +203,7 @@ def _load(arguments: argparse.Namespace) -> Any:
         **cosyvoice3.load_options(arguments),
         runtime=arguments.runtime,
         threads=arguments.threads,
+        compute_units=arguments.compute_units,
         precision=arguments.precision,
     )
 
@@ -362,7 +370,7 @@ def _voice_info(arguments: argparse.Namespace) -> None:
 
 def _info(_: argparse.Namespace) -> None:
     from twinvox import __version__
-    from twinvox._native.cpu import simd_level
+    from twinvox._native.cpu import simd_level, spectrum_kernels
     from twinvox.backends import MODELS_DIR_ENV
     from twinvox.runtime import choose_runtime, default_threads
     from twinvox.runtime.cache import cache_dir
@@ -374,7 +382,7 @@ def _info(_: argparse.Namespace) -> None:
             "version": __version__,
             "runtime": f"{runtime} ({reason})",
             "threads": str(default_threads()),
-            "kernels": f"portable, {simd_level()}",
+            "kernels": f"{spectrum_kernels()}, {simd_level()}",
             "voices": ", ".join(shipped_voices()),
             "models": os.environ.get(MODELS_DIR_ENV, f"{MODELS_DIR_ENV} is not set"),
             "cache": str(cache_dir()),

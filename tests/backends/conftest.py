@@ -49,8 +49,7 @@ def open_plain(path):
 
 def cv3_made_of(folder, open_model=open_plain, **models):
     """A CosyVoice3 with some models of the folder replaced."""
-    found = dataclasses.replace(open_folder(folder), **models)
-    return CosyVoice3(found, lambda path, stage: open_model(path))
+    return CosyVoice3(dataclasses.replace(open_folder(folder), **models), open_model)
 
 
 @pytest.fixture(scope="session")

@@ -149,10 +149,10 @@ def test_a_model_of_another_shape_is_a_contract_error(folder, monkeypatch, tmp_p
         toy.write_hift(broken)
     found = dataclasses.replace(open_folder(folder), hift=broken)
     with pytest.raises(ContractError, match=r"model HiFT .* input mel is .*499.*; output audio"):
-        CosyVoice3(found, lambda path, stage: open_session(path, threads=1))
+        CosyVoice3(found, lambda path: open_session(path, threads=1))
     found = dataclasses.replace(open_folder(folder), flow=open_folder(folder).hift)
     with pytest.raises(ContractError, match=r"model Flow .* token_total is missing"):
-        CosyVoice3(found, lambda path, stage: open_session(path, threads=1))
+        CosyVoice3(found, lambda path: open_session(path, threads=1))
 
 
 @pytest.mark.parametrize("name", ["speech_embedding-fp16", "embeddings-runtime-fp32"])

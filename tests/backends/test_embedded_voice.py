@@ -10,6 +10,7 @@ import pytest
 
 import twinvox
 from tests.backends.conftest import buzz
+from twinvox.backends import base
 from twinvox.runtime import open_session
 from twinvox.voice import shipped_voices
 
@@ -137,6 +138,18 @@ def test_tiny_and_odd_texts_are_spoken(tts, text):
 def test_an_unknown_prompt_works(tts):
     voice = tts.voice((buzz(2.5), 24_000), "The quick brown fox jumps over the dog.")
     assert np.isfinite(tts.synthesize(TEXT, voice).samples).all()
+
+
+def test_int8_is_for_the_flow_alone(monkeypatch):
+    opened = {}
+
+    def record(path, *, precision, **options):
+        opened[path.stem] = precision
+        return open_session(path, **options)
+
+    monkeypatch.setattr(base, "open_session", record)
+    twinvox.load(precision="int8")
+    assert opened == {"TextEncoder": "fp32", "FmDecoder": "int8", "Vocoder": "fp32"}
 
 
 def test_int8_speaks_alike():

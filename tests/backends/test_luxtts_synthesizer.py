@@ -71,7 +71,7 @@ class Padded:
 def test_padded_rows_give_identical_samples(toy_folder, toy_tts, toy_voice):
     from twinvox.backends.luxtts.folder import open_folder
 
-    padded = LuxTTS(open_folder(toy_folder, "gpu"), lambda path, stage: Padded(path))
+    padded = LuxTTS(open_folder(toy_folder, "gpu"), Padded)
     want = toy_tts.synthesize(TEXT, toy_voice)
     np.testing.assert_array_equal(padded.synthesize(TEXT, toy_voice).samples, want.samples)
 

@@ -1,3 +1,5 @@
+import sys
+
 from twinvox._native import cpu
 
 
@@ -5,3 +7,7 @@ def test_the_level_in_use_is_the_best_of_those_available():
     levels = cpu.simd_levels()
     assert levels[0] in ("sse2", "neon", "generic")
     assert cpu.simd_level() == levels[-1]
+
+
+def test_spectra_are_by_accelerate_on_macos_only():
+    assert cpu.spectrum_kernels() == ("vDSP" if sys.platform == "darwin" else "portable")

@@ -7,13 +7,8 @@ import pytest
 from tests import toy_models
 from tests.mil.builder import Input, Range, build_package, mb
 from twinvox.backends.luxtts import contract
-from twinvox.errors import (
-    ContractError,
-    ModelFormatError,
-    ModelNotFoundError,
-    RuntimeUnavailableError,
-)
-from twinvox.runtime import choose_runtime, default_threads, open_session
+from twinvox.errors import ContractError, ModelFormatError, ModelNotFoundError
+from twinvox.runtime import default_threads, open_session
 from twinvox.runtime.base import check_contract
 
 FRAMES = 32
@@ -28,7 +23,7 @@ def package(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def session(package):
-    return open_session(package, threads=1)
+    return open_session(package, runtime="onnx", threads=1)
 
 
 def arrays(seed=0):
@@ -109,23 +104,23 @@ def test_every_difference_is_named_at_once(tmp_path):
     path = tmp_path / "FmDecoder.mlpackage"
     toy_models.write_fm_decoder(path, FRAMES, mels=80)
     with pytest.raises(ContractError) as caught:
-        check_contract(open_session(path, threads=1), contract.fm_decoder(FRAMES))
+        check_contract(open_session(path, runtime="onnx", threads=1), contract.fm_decoder(FRAMES))
     message = str(caught.value)
     for name in ("x", "text_condition", "speech_condition"):
         assert f"input {name} is float32 [1, 32, 80], expected float32 [1, 32, 100]" in message
     assert "output v is float32 [1, 32, 80]" in message
     with pytest.raises(ContractError, match=r"input tokens is missing.*input x is not expected"):
-        check_contract(open_session(path, threads=1), contract.text_encoder())
+        check_contract(open_session(path, runtime="onnx", threads=1), contract.text_encoder())
 
 
 def test_a_truncated_weight_file_is_a_format_error_also_with_a_warm_cache(package, tmp_path):
     copy = tmp_path / package.name
     shutil.copytree(package, copy)
-    open_session(copy, threads=1)
+    open_session(copy, runtime="onnx", threads=1)
     weights = next(copy.rglob("weight.bin"))
     weights.write_bytes(weights.read_bytes()[:-4096])
     with pytest.raises(ModelFormatError, match=r"weight\.bin"):
-        open_session(copy, threads=1)
+        open_session(copy, runtime="onnx", threads=1)
 
 
 def test_linked_weights_run(package, session, tmp_path):
@@ -134,7 +129,7 @@ def test_linked_weights_run(package, session, tmp_path):
     weights = next(copy.rglob("weight.bin"))
     blob = weights.rename(tmp_path / "0123abcd")
     weights.symlink_to(blob)
-    got = open_session(copy, threads=1).run(arrays())["v"]
+    got = open_session(copy, runtime="onnx", threads=1).run(arrays())["v"]
     np.testing.assert_array_equal(got, session.run(arrays())["v"])
 
 
@@ -146,7 +141,7 @@ def test_flexible_shapes_are_limited_as_declared(tmp_path):
     for index, (given, accepted) in enumerate(cases):
         path = tmp_path / f"{index}.mlpackage"
         build_package(path, lambda x: {"y": mb.add(x=x, y=x)}, {"x": given})
-        spec = open_session(path, threads=1).inputs["x"]
+        spec = open_session(path, runtime="onnx", threads=1).inputs["x"]
         assert spec.shape == (1, None)
         assert [n for n in range(12) if spec.admits((1, n))] == accepted
         assert not spec.admits((5,))
@@ -154,15 +149,7 @@ def test_flexible_shapes_are_limited_as_declared(tmp_path):
 
 def test_a_missing_model_is_named(tmp_path):
     with pytest.raises(ModelNotFoundError, match=r"Nothing\.mlpackage"):
-        open_session(tmp_path / "Nothing.mlpackage")
-
-
-def test_runtimes():
-    assert choose_runtime("onnx")[0] == choose_runtime("auto")[0] == "onnx"
-    with pytest.raises(RuntimeUnavailableError, match="Core ML"):
-        choose_runtime("coreml")
-    with pytest.raises(ValueError, match="cuda"):
-        choose_runtime("cuda")
+        open_session(tmp_path / "Nothing.mlpackage", runtime="onnx")
 
 
 def test_threads(package):

@@ -5,8 +5,9 @@ and the program is unrolled afterwards: what depends on the loop's state is repe
 all else stay single.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableSequence, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from coremltools.converters.mil.backend.mil.helper import create_scalar_value, create_tensor_value
@@ -48,6 +49,7 @@ def unroll(
             for output in copy.outputs:
                 renamed = output.name if last else f"{output.name}_{number}"
                 names[output.name] = output.name = renamed
+            copy.attributes["name"].CopyFrom(create_scalar_value(copy.outputs[0].name))
             operations.append(copy)
         names[state] = names[result]
 
@@ -84,8 +86,6 @@ def _constant(name: str, value: Array, type_: MIL_pb2.ValueType) -> MIL_pb2.Oper
     return constant
 
 
-def _replace(field, values) -> None:
-    values = list(values)
-    kept = [type(value).FromString(value.SerializeToString()) for value in values]
+def _replace(field: MutableSequence[Any], values: list[Any]) -> None:
     del field[:]
-    field.extend(kept)
+    field.extend(values)

@@ -1,4 +1,4 @@
-"""The instruction sets that the kernels can use on this processor."""
+"""Which kernels are built in, and the instruction sets that they can use here."""
 
 cdef extern from "simd.h" nogil:
     ctypedef enum level_t "simd_level":
@@ -6,6 +6,13 @@ cdef extern from "simd.h" nogil:
     bint simd_has(level_t level)
     level_t simd_best()
     const char *simd_name(level_t level)
+
+cdef extern from "fft.h" nogil:
+    const char *fft_kernels()
+
+
+def spectrum_kernels():
+    return fft_kernels().decode()
 
 
 def simd_level():

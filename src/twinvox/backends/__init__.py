@@ -4,9 +4,11 @@ import os
 from importlib import resources
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Literal, Unpack, overload
 
 from twinvox.errors import ModelNotFoundError
+from twinvox.runtime import RuntimeOptions
+from twinvox.runtime.compute_units import ComputeUnits
 
 if TYPE_CHECKING:
     from twinvox.backends.cosyvoice3.synthesizer import CosyVoice3
@@ -20,26 +22,20 @@ _ALIASES = {"cv3": "cosyvoice3"}
 _TITLES = {"luxtts": "LuxTTS", "cosyvoice3": "CosyVoice3"}
 
 
-class LuxTTSOptions(TypedDict, total=False):
+class LuxTTSOptions(RuntimeOptions, total=False):
     """What ``load`` takes for LuxTTS and the embedded voice."""
 
     models_dir: _FilePath
     variant: str | None
-    runtime: str
-    threads: int | None
-    precision: str
 
 
-class CosyVoice3Options(TypedDict, total=False):
+class CosyVoice3Options(RuntimeOptions, total=False):
     """What ``load`` takes for CosyVoice3."""
 
     models_dir: _FilePath
     tokenizer_dir: _FilePath
     embeddings_file: _FilePath
     special_tokens_file: _FilePath
-    runtime: str
-    threads: int | None
-    precision: str
 
 
 class LoadOptions(LuxTTSOptions, CosyVoice3Options, total=False):
@@ -66,6 +62,7 @@ def load(
     special_tokens_file: _FilePath = None,
     runtime: str = "auto",
     threads: int | None = None,
+    compute_units: ComputeUnits | None = None,
     precision: str = "fp32",
 ) -> "LuxTTS | CosyVoice3":
     """Load a model.
@@ -73,9 +70,13 @@ def load(
     ``model`` is "embedded" (the small English voice inside the package), "luxtts", "cosyvoice3"
     (Mandarin; also "cv3"), or a folder in the published layout of either. A name is looked up in
     ``models_dir``, else in ``$TWINVOX_MODELS_DIR/<name>``. ``runtime`` is auto, coreml or onnx.
-    ``threads`` is the number of threads of one model run (default: the physical cores, at most 4).
-    ``precision`` "int8" makes the language model and the flow faster and less exact; text encoder
-    and vocoder stay as they are.
+    ``threads`` is the number of threads of one model run (default: the physical cores, at most 4)
+    on ONNX Runtime; Core ML chooses its own. ``compute_units`` is what Core ML may use, all,
+    cpu_only, cpu_and_gpu or cpu_and_ne: one for every stage, or "stage=unit,…" or a dict for single
+    stages, named as in ``Speech.timings``. Left out, each stage runs where its graph is known to
+    work; given where Core ML is not the runtime, a ValueError.
+    ``precision`` "int8" makes language model and flow faster and less exact, on ONNX Runtime only;
+    text encoder and vocoder stay as they are.
 
     LuxTTS: ``variant`` is gpu or ane (default: ``TWINVOX_LUXTTS_VARIANT``, else gpu). CosyVoice3:
     ``tokenizer_dir``, ``embeddings_file`` and ``special_tokens_file`` replace those of the folder.
@@ -86,20 +87,24 @@ def load(
         "embeddings_file": embeddings_file,
         "special_tokens_file": special_tokens_file,
     }
+    chosen: RuntimeOptions = {
+        "runtime": runtime,
+        "threads": threads,
+        "compute_units": compute_units,
+        "precision": precision,
+    }
     if _is_cosyvoice3(model, folder):
         from twinvox.backends.cosyvoice3.synthesizer import CosyVoice3
 
         if variant is not None:
             raise TypeError(f"variant {variant!r} is for LuxTTS; CosyVoice3 has none")
-        return CosyVoice3.load(folder, **own, runtime=runtime, threads=threads, precision=precision)
+        return CosyVoice3.load(folder, **own, **chosen)
     from twinvox.backends.luxtts.synthesizer import LuxTTS
 
     given = [name for name, value in own.items() if value is not None]
     if given:
         raise TypeError(f"{', '.join(given)} can only be given for CosyVoice3")
-    return LuxTTS.load(
-        folder, variant=variant, runtime=runtime, threads=threads, precision=precision
-    )
+    return LuxTTS.load(folder, variant=variant, **chosen)
 
 
 def model_folder(model: str | PathLike[str], models_dir: _FilePath = None) -> Path:

@@ -2,21 +2,22 @@
 
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from twinvox.audio import Samples, SegmentJoiner
 from twinvox.errors import TextError
-from twinvox.runtime import check_precision, open_session
+from twinvox.runtime import RuntimeOptions, choose_runtime, open_session
 from twinvox.runtime.base import Session
+from twinvox.runtime.compute_units import stage_units
 from twinvox.speech import Segment, Speech
 from twinvox.voice import Voice
 
@@ -24,22 +25,37 @@ DEFAULT_SEED = 42
 DEFAULT_VOICE = "female"
 
 ProgressCallback = Callable[[int, int, str], bool | None]
-OpenModel = Callable[[Path, str], Session]
-"""Opens the model file of a stage."""
+OpenModel = Callable[[Path], Session]
 VoiceSource = Voice | str | PathLike[str] | None
 Ids = npt.NDArray[np.int32]
 _Result = TypeVar("_Result")
 _INT8_STAGES = ("prefill", "decode", "flow")
 
 
-def stage_opener(*, runtime: str, threads: int | None, precision: str) -> OpenModel:
-    """Opens models as ``twinvox.load`` is told to; vocoders and the text encoder, which are
-    quickly done and easily heard, stay in fp32."""
-    check_precision(precision)
+def stage_opener(
+    stages: Mapping[Path, str], default_units: Mapping[str, str], **options: Unpack[RuntimeOptions]
+) -> OpenModel:
+    """``open_session`` for the models of one backend, as ``twinvox.load`` is told to.
 
-    def open_model(path: Path, stage: str) -> Session:
-        chosen = precision if stage in _INT8_STAGES else "fp32"
-        return open_session(path, runtime=runtime, threads=threads, precision=chosen)
+    ``stages`` is the stage of each model, ``default_units`` the compute unit of each stage, which
+    ``options`` override; see ``stage_units``. Vocoders and the text encoder, which are quickly done
+    and easily heard, keep their precision.
+    """
+    runtime, threads = options.get("runtime", "auto"), options.get("threads")
+    compute_units, precision = options.get("compute_units"), options.get("precision", "fp32")
+    units: Mapping[str, str] = {}
+    if compute_units is not None or choose_runtime(runtime)[0] == "coreml":
+        units = stage_units(default_units, compute_units)
+
+    def open_model(path: Path) -> Session:
+        stage = stages[path]
+        return open_session(
+            path,
+            runtime=runtime,
+            threads=threads,
+            compute_units=units.get(stage),
+            precision=precision if stage in _INT8_STAGES else "fp32",
+        )
 
     return open_model
 

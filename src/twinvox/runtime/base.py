@@ -16,19 +16,21 @@ Array = npt.NDArray[Any]
 class TensorSpec:
     """Name, shape and element type of one model input or output.
 
-    ``shape`` holds None where a dimension is flexible. Where the model limits flexible sizes,
-    ``shapes`` lists the complete shapes it accepts, or ``ranges`` the lowest and highest size
-    (None: no limit) of each dimension.
+    ``shape`` holds None where a dimension is flexible, and is None where the model does not tell
+    it. Where the model limits flexible sizes, ``shapes`` lists the complete shapes it accepts, or
+    ``ranges`` the lowest and highest size (None: no limit) of each dimension.
     """
 
     name: str
-    shape: tuple[int | None, ...]
+    shape: tuple[int | None, ...] | None
     dtype: np.dtype[Any]
     shapes: Sequence[Sequence[int]] = ()
     ranges: Sequence[tuple[int, int | None]] = ()
 
     def admits(self, shape: Sequence[int]) -> bool:
         """Whether an array of ``shape`` is acceptable."""
+        if self.shape is None:
+            return True
         if self.shapes:
             return list(shape) in [list(accepted) for accepted in self.shapes]
         return (
@@ -41,6 +43,8 @@ class TensorSpec:
         )
 
     def __str__(self) -> str:
+        if self.shape is None:
+            return f"{self.dtype} of any shape"
         dims = ", ".join("?" if size is None else str(size) for size in self.shape)
         limits = self.shapes or self.ranges
         return f"{self.dtype} [{dims}]" + (f" within {limits}" if limits else "")
@@ -51,12 +55,12 @@ class Session(Protocol):
 
     @property
     def inputs(self) -> Mapping[str, TensorSpec]:
-        """The declared inputs, in the model's order."""
+        """The declared inputs, in the model's order where the runtime keeps it."""
         ...
 
     @property
     def outputs(self) -> Mapping[str, TensorSpec]:
-        """The declared outputs, in the model's order."""
+        """The declared outputs, in the model's order where the runtime keeps it."""
         ...
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:

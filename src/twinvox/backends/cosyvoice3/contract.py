@@ -59,6 +59,14 @@ class CosyVoice3Contract:
 
 CONTRACT = CosyVoice3Contract()
 
+# On Core ML, by stage. The Neural Engine refuses decode, breaks flow, and hift trips a watchdog.
+COMPUTE_UNITS = {
+    "prefill": "cpu_and_ne",
+    "decode": "cpu_and_gpu",
+    "flow": "cpu_and_gpu",
+    "hift": "cpu_and_gpu",
+}
+
 
 def llm_prefill() -> ModelContract:
     rows = CONTRACT.prefill_tokens

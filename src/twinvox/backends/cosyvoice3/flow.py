@@ -19,7 +19,7 @@ Mel = npt.NDArray[Any]
 
 def open_flow(path: Path, open_model: OpenModel) -> Session:
     """The model at ``path``, whose mel may be of either precision. Raises ContractError."""
-    session = open_model(path, "flow")
+    session = open_model(path)
     mel = session.outputs.get("mel")
     half = mel is not None and mel.dtype == np.float16
     check_contract(session, contract.flow(np.float16 if half else np.float32))

@@ -61,6 +61,16 @@ class ModelFolder:
     special_tokens: Path
     voices: Path
 
+    @property
+    def stages(self) -> dict[Path, str]:
+        """The stage of each model, by the names that timings and compute units use."""
+        return {
+            self.llm_prefill: "prefill",
+            self.llm_decode: "decode",
+            self.flow: "flow",
+            self.hift: "hift",
+        }
+
 
 def is_model_folder(root: Path) -> bool:
     """Whether any CosyVoice3 model is there."""

@@ -7,7 +7,7 @@ of the same name beside it. The tokenizer's is a JSON file of texts and ids.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from twinvox.backends.cosyvoice3.parity_fixture import (
 from twinvox.backends.cosyvoice3.parity_lm import replay
 from twinvox.backends.cosyvoice3.prompt import Float32, Prompt
 from twinvox.errors import ModelFormatError
+from twinvox.runtime import RuntimeOptions
 from twinvox.runtime.base import check_contract
 from twinvox.tables import EmbeddingTable
 from twinvox.text.qwen2_tokenizer import Qwen2Tokenizer
@@ -161,9 +162,7 @@ def check_synthesizer(
     folder: ModelFolder,
     fixture_file: Path,
     reference_file: Path | None = None,
-    *,
-    runtime: str = "auto",
-    threads: int | None = None,
+    **options: Unpack[RuntimeOptions],
 ) -> Report:
     """The recorded tokens are ones that the language model would draw, and flow and HiFT make of
     them what the recorded run made of them.
@@ -176,9 +175,9 @@ def check_synthesizer(
     prompt, tokens = fixture.prompt(""), fixture.ids("decoded_tokens")
     _check_tokens(fixture_file, tokens, prompt)
     reference = None if reference_file is None else read_reference(reference_file)
-    open_model = stage_opener(runtime=runtime, threads=threads, precision="fp32")
+    open_model = stage_opener(folder.stages, contract.COMPUTE_UNITS, **options)
     lm_gate, lm_figures = _replay(folder, open_model, fixture, tokens)
-    hift = open_model(folder.hift, "hift")
+    hift = open_model(folder.hift)
     check_contract(hift, contract.hift())
     mel, n_prompt_mel = decode_flow(open_flow(folder.flow, open_model), prompt, tokens)
     samples = vocode(hift, mel)

@@ -51,6 +51,7 @@ def _add_runtime(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("--runtime", choices=RUNTIMES, default="auto")
     parser.add_argument("--threads", type=int, metavar="N")
+    parser.add_argument("--compute-units", metavar="UNITS", help="as of twinvox say")
 
 
 def _tokenizer(arguments: argparse.Namespace) -> None:
@@ -93,6 +94,7 @@ def _synthesizer(arguments: argparse.Namespace) -> None:
         arguments.reference,
         runtime=arguments.runtime,
         threads=arguments.threads,
+        compute_units=arguments.compute_units,
     )
     _show(report, arguments.json)
 

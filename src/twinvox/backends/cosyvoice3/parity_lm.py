@@ -57,9 +57,9 @@ def replay(
 ) -> tuple[list[int], list[bool]]:
     """The rank of each of ``tokens`` after the recorded input ``rows`` [t_pre, embed_dim] and the
     tokens before it, and whether it could have been drawn."""
-    prefill = open_model(folder.llm_prefill, "prefill")
+    prefill = open_model(folder.llm_prefill)
     check_contract(prefill, contract.llm_prefill())
-    decode = open_model(folder.llm_decode, "decode")
+    decode = open_model(folder.llm_decode)
     check_contract(decode, contract.llm_decode())
     shape = CONTRACT.speech_vocab, CONTRACT.embed_dim
     table = EmbeddingTable.open(folder.speech_embedding, "speech_embedding", shape)

@@ -26,7 +26,7 @@ from twinvox.backends.base import (
     stage_opener,
 )
 from twinvox.backends.cosyvoice3 import contract
-from twinvox.backends.cosyvoice3.contract import CONTRACT
+from twinvox.backends.cosyvoice3.contract import COMPUTE_UNITS, CONTRACT
 from twinvox.backends.cosyvoice3.flow import decode_flow, open_flow
 from twinvox.backends.cosyvoice3.folder import DEFAULT_VOICE, ModelFolder, open_folder
 from twinvox.backends.cosyvoice3.frontend import DEFAULT_NORMALIZATION, Frontend, Utterance
@@ -34,6 +34,7 @@ from twinvox.backends.cosyvoice3.hift import vocode
 from twinvox.backends.cosyvoice3.lm import Decoder, Embeddings, Generated
 from twinvox.backends.cosyvoice3.prompt import Prompt
 from twinvox.errors import ModelNotFoundError, PromptError, SynthesisWarning
+from twinvox.runtime import RuntimeOptions
 from twinvox.runtime.base import ModelContract, Session, check_contract
 from twinvox.speech import Speech
 from twinvox.tables import EmbeddingTable
@@ -64,8 +65,8 @@ class CosyVoice3:
     """Hz of the samples it returns."""
 
     def __init__(self, folder: ModelFolder, open_model: OpenModel) -> None:
-        def load(path: Path, stage: str, expected: ModelContract) -> Session:
-            session = open_model(path, stage)
+        def load(path: Path, expected: ModelContract) -> Session:
+            session = open_model(path)
             check_contract(session, expected)
             return session
 
@@ -77,9 +78,9 @@ class CosyVoice3:
         )
         self._frontend = Frontend(Qwen2Tokenizer.load(folder.tokenizer_dir, folder.special_tokens))
         self._voices = folder.voices
-        self._prefill = load(folder.llm_prefill, "prefill", contract.llm_prefill())
-        self._decode = load(folder.llm_decode, "decode", contract.llm_decode())
-        self._hift = load(folder.hift, "hift", contract.hift())
+        self._prefill = load(folder.llm_prefill, contract.llm_prefill())
+        self._decode = load(folder.llm_decode, contract.llm_decode())
+        self._hift = load(folder.hift, contract.hift())
         self._flow = open_flow(folder.flow, open_model)
 
     @classmethod
@@ -90,9 +91,7 @@ class CosyVoice3:
         tokenizer_dir: str | PathLike[str] | None = None,
         embeddings_file: str | PathLike[str] | None = None,
         special_tokens_file: str | PathLike[str] | None = None,
-        runtime: str = "auto",
-        threads: int | None = None,
-        precision: str = "fp32",
+        **options: Unpack[RuntimeOptions],
     ) -> "CosyVoice3":
         """Load a folder in the published layout; see ``twinvox.load``."""
         folder = open_folder(
@@ -101,7 +100,7 @@ class CosyVoice3:
             embeddings_file=embeddings_file,
             special_tokens_file=special_tokens_file,
         )
-        return cls(folder, stage_opener(runtime=runtime, threads=threads, precision=precision))
+        return cls(folder, stage_opener(folder.stages, COMPUTE_UNITS, **options))
 
     def voice(self, audio: AudioSource, prompt_text: str, **_: object) -> NoReturn:
         """Not possible yet: the models that read a recording are not part of this backend."""

@@ -38,6 +38,12 @@ class LuxTTSContract:
 
 CONTRACT = LuxTTSContract()
 
+# On Core ML, by variant and stage. The gpu graph corrupts audio on the Neural Engine.
+COMPUTE_UNITS = {
+    "gpu": {"text_encoder": "cpu_and_gpu", "flow": "cpu_and_gpu", "vocoder": "cpu_and_gpu"},
+    "ane": {"text_encoder": "cpu_and_ne", "flow": "cpu_and_ne", "vocoder": "cpu_and_gpu"},
+}
+
 
 def timesteps(
     num_steps: int = CONTRACT.num_steps, t_shift: float = CONTRACT.t_shift

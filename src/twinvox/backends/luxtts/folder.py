@@ -40,6 +40,15 @@ class ModelFolder:
     fm_decoder: dict[int, Path]
     vocoder: dict[int, Path]
 
+    @property
+    def stages(self) -> dict[Path, str]:
+        """The stage of each model, by the names that timings and compute units use."""
+        return {
+            self.text_encoder: "text_encoder",
+            **dict.fromkeys(self.fm_decoder.values(), "flow"),
+            **dict.fromkeys(self.vocoder.values(), "vocoder"),
+        }
+
 
 def open_folder(root: Path, variant: str) -> ModelFolder:
     """Find every file of a folder. ModelNotFoundError names all that are missing together."""

@@ -25,7 +25,7 @@ from twinvox.backends.base import (
     stage_opener,
 )
 from twinvox.backends.luxtts import contract
-from twinvox.backends.luxtts.contract import CONTRACT
+from twinvox.backends.luxtts.contract import COMPUTE_UNITS, CONTRACT
 from twinvox.backends.luxtts.duration import check_speed, plan_duration
 from twinvox.backends.luxtts.flow import decode_flow
 from twinvox.backends.luxtts.folder import ModelFolder, choose_variant, open_folder
@@ -33,6 +33,7 @@ from twinvox.backends.luxtts.frontend import Budget, Frontend, Ids, Utterance
 from twinvox.backends.luxtts.prompt import Prompt, Word, check_pace, make_voice
 from twinvox.backends.luxtts.vocoder import vocode
 from twinvox.errors import PromptError
+from twinvox.runtime import RuntimeOptions
 from twinvox.runtime.base import ModelContract, Session, check_contract
 from twinvox.speech import Speech
 from twinvox.text.en_normalizer import DEFAULT_NORMALIZATION, check_normalization
@@ -61,19 +62,17 @@ class LuxTTS:
         self._frontend = Frontend(IpaTokenizer.load(folder.tokens))
         opened: dict[Path, Session] = {}
 
-        def load(path: Path, stage: str, expected: ModelContract) -> Session:
+        def load(path: Path, expected: ModelContract) -> Session:
             if path not in opened:
-                opened[path] = open_model(path, stage)
+                opened[path] = open_model(path)
             check_contract(opened[path], expected)
             return opened[path]
 
-        self._text_encoder = load(folder.text_encoder, "text_encoder", contract.text_encoder())
+        self._text_encoder = load(folder.text_encoder, contract.text_encoder())
         self._fm_decoder = {
-            n: load(path, "flow", contract.fm_decoder(n)) for n, path in folder.fm_decoder.items()
+            n: load(path, contract.fm_decoder(n)) for n, path in folder.fm_decoder.items()
         }
-        self._vocoder = {
-            n: load(path, "vocoder", contract.vocoder(n)) for n, path in folder.vocoder.items()
-        }
+        self._vocoder = {n: load(path, contract.vocoder(n)) for n, path in folder.vocoder.items()}
 
     @classmethod
     def load(
@@ -81,13 +80,12 @@ class LuxTTS:
         models_dir: str | PathLike[str],
         *,
         variant: str | None = None,
-        runtime: str = "auto",
-        threads: int | None = None,
-        precision: str = "fp32",
+        **options: Unpack[RuntimeOptions],
     ) -> "LuxTTS":
         """Load a folder in the published layout; see ``twinvox.load``."""
-        folder = open_folder(Path(models_dir), choose_variant(variant))
-        return cls(folder, stage_opener(runtime=runtime, threads=threads, precision=precision))
+        variant = choose_variant(variant)
+        folder = open_folder(Path(models_dir), variant)
+        return cls(folder, stage_opener(folder.stages, COMPUTE_UNITS[variant], **options))
 
     def voice(
         self,

@@ -1,0 +1,91 @@
+"""The embedded voice on Core ML, CPU only: on a Mac the framework itself, elsewhere the fake."""
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import twinvox
+from twinvox.backends import model_folder
+from twinvox.runtime import open_session
+
+FOLDER = model_folder("embedded")
+TEXT = "The small boat drifted quietly past the old stone bridge at dawn."
+STAGES = {
+    "gpu/TextEncoder": "token_embeds",
+    "gpu/FmDecoder": "v",
+    "vocoder/Vocoder": "audio",
+}
+
+
+@pytest.fixture(autouse=True)
+def core_ml_of_this_machine(request):
+    if sys.platform == "darwin":
+        pytest.importorskip("twinvox._native.coreml")
+    else:
+        request.getfixturevalue("core_ml")
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    with np.load(Path(__file__).parent / "data" / "embedded_reference.npz") as arrays:
+        return {
+            name: array.astype(np.float32) if array.dtype == np.float16 else array
+            for name, array in arrays.items()
+        }
+
+
+def open_stage(model):
+    path = FOLDER / f"{model}.mlpackage"
+    return open_session(path, runtime="coreml", compute_units="cpu_only")
+
+
+def inputs_of(model, session, recorded):
+    """The recorded inputs; both masks are called padding_mask, and the tokens' is named so."""
+    names = {"padding_mask": "token_padding_mask"} if model == "gpu/TextEncoder" else {}
+    return {name: recorded[names.get(name, name)] for name in session.inputs}
+
+
+@pytest.mark.parametrize("model", STAGES)
+def test_outputs_equal_the_training_framework(recorded, model):
+    session, output = open_stage(model), STAGES[model]
+    got, want = session.run(inputs_of(model, session, recorded))[output], recorded[output]
+    if output == "v":  # what lies beyond the frames is not used
+        active = recorded["padding_mask"][0] == 0
+        got, want = got[:, active], want[:, active]
+    assert np.abs(got - want).max() <= 2e-3 * np.ptp(want)
+
+
+@pytest.mark.parametrize("model", STAGES)
+def test_bound_buffers_follow_their_inputs(recorded, model):
+    session, output = open_stage(model), STAGES[model]
+    inputs = {
+        name: np.ascontiguousarray(array)
+        for name, array in inputs_of(model, session, recorded).items()
+    }
+    first = session.run(inputs)[output].copy()
+    predict = session.bind(inputs, {output: np.empty(first.shape, first.dtype)})
+    np.testing.assert_array_equal(predict()[output], first)
+    changed = next(name for name in ("x", "mel", "tokens") if name in inputs)
+    inputs[changed][:] = np.roll(inputs[changed], 1, axis=-1)
+    moved = predict()[output].copy()
+    np.testing.assert_array_equal(moved, session.run(inputs)[output])
+    assert not np.array_equal(moved, first)
+
+
+def test_speech_is_that_of_onnx_runtime():
+    pytest.importorskip("onnxruntime")
+    spoken = twinvox.load(runtime="coreml", compute_units="cpu_only").synthesize(TEXT).samples
+    expected = twinvox.load(runtime="onnx", threads=1).synthesize(TEXT).samples
+    assert spoken.shape == expected.shape
+    assert np.square(spoken - expected).sum() <= 1e-2 * np.square(expected).sum()
+
+
+def test_threads_share_a_voice():
+    tts = twinvox.load(runtime="coreml", compute_units="cpu_only")
+    expected = tts.synthesize(TEXT).samples
+    with ThreadPoolExecutor(4) as threads:
+        for speech in threads.map(lambda _: tts.synthesize(TEXT), range(8)):
+            np.testing.assert_array_equal(speech.samples, expected)
