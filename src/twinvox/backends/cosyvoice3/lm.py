@@ -183,4 +183,7 @@ class Decoder:
 def _kv_buffer() -> Float32:
     """A page-aligned array of zeros, which takes memory as it is written."""
     size = int(np.prod(CONTRACT.kv_shape)) * np.dtype(np.float32).itemsize
-    return np.frombuffer(mmap.mmap(-1, size), np.float32).reshape(CONTRACT.kv_shape)
+    memory = mmap.mmap(-1, size)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        memory.madvise(mmap.MADV_HUGEPAGE)  # thousands of page faults less
+    return np.frombuffer(memory, np.float32).reshape(CONTRACT.kv_shape)
