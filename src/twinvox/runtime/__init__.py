@@ -32,7 +32,7 @@ def choose_runtime(requested: str = "auto") -> tuple[str, str]:
 
 
 def open_session(model: Path, *, runtime: str = "auto", threads: int | None = None) -> Session:
-    """Load the model at ``model`` (.mlpackage).
+    """Load the model at ``model`` (.mlmodelc or .mlpackage).
 
     ``threads`` is the number of threads of one operator; None means ``default_threads()``.
     """
