@@ -19,7 +19,7 @@ lint: .venv/lint
 	PATH="$(BIN):$$PATH" cython-lint src/twinvox/_native
 
 bench: .venv/bench
-	$(BIN)/python -m pytest benchmarks --benchmark-only $(ARGS)
+	$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-quiet --benchmark-autosave $(ARGS)
 
 # Cross-built and inspected on Linux, where nothing in it can run. Needs apt's llvm-19.
 macos-wheel: .venv/macos-wheel

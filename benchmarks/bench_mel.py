@@ -45,8 +45,13 @@ def measure(benchmark, function, samples, params):
     np.testing.assert_allclose(got[: len(expected)], expected, atol=1e-3)
 
 
+def test_twinvox(benchmark, samples, params):
+    measure(benchmark, LogMel(**params), samples, params)
+
+
 @pytest.mark.parametrize("level", simd_levels())
-def test_twinvox(benchmark, samples, params, level):
+def test_level(benchmark, samples, params, level):
+    benchmark.group += ", by SIMD level"
     mel = LogMel(**params)
     measure(benchmark, lambda x: mel._at_level(x, level), samples, params)
 

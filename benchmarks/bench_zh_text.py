@@ -34,11 +34,9 @@ def sentences(request):
 
 @pytest.mark.benchmark(group="one Mandarin sentence")
 class TestNormalize:
-    def test_zh(self, benchmark, sentences):
-        benchmark(lambda: normalize(next(sentences)))
-
-    def test_zh_basic(self, benchmark, sentences):
-        benchmark(lambda: normalize(next(sentences), "zh-basic"))
+    @pytest.mark.parametrize("normalization", ["zh", "zh-basic"])
+    def test_twinvox(self, benchmark, sentences, normalization):
+        benchmark(lambda: normalize(next(sentences), normalization))
 
     def test_wetext(self, benchmark, sentences):
         pytest.importorskip("wetext")

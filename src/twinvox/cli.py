@@ -1,4 +1,4 @@
-"""The command line: ``twinvox say | g2p | voice | parity | info``."""
+"""The command line: ``twinvox say | g2p | voice | models | bench | parity | info``."""
 
 import argparse
 import json
@@ -6,11 +6,13 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from twinvox import g2p_cli
 from twinvox.errors import TwinvoxError
 
 
@@ -42,8 +44,9 @@ def _warnings_on_stderr() -> Iterator[None]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from twinvox import __version__
+    from twinvox import __version__, models_cli
     from twinvox.backends.cosyvoice3 import parity_cli
+    from twinvox.bench import cli as bench_cli
 
     parser = argparse.ArgumentParser(
         prog="twinvox", description="On-device zero-shot voice cloning."
@@ -51,8 +54,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"twinvox {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_say(commands.add_parser("say", help="speak a text into a WAV file"))
-    _add_g2p(commands.add_parser("g2p", help="print the IPA of a text"))
-    _add_voice(commands.add_parser("voice", help="make and inspect voices"))
+    g2p_cli.add_g2p(commands.add_parser("g2p", help="print the IPA of a text"))
+    _add_voice(commands.add_parser("voice", help="make, inspect and fetch voices"))
+    models_cli.add_model_actions(
+        commands.add_parser("models", help="fetch, verify and inspect models")
+    )
+    bench = commands.add_parser("bench", help="measure speed and intelligibility on a corpus")
+    _add_synthesis(bench)
+    bench_cli.add_options(bench)
+    bench.set_defaults(run=_bench, phonemes=False, error=bench.error)
     parity_cli.add_harnesses(
         commands.add_parser(
             "parity", help="compare CosyVoice3, stage by stage, with a recorded run"
@@ -61,11 +71,6 @@ def _parser() -> argparse.ArgumentParser:
     info = commands.add_parser("info", help="show version, runtime, kernels and model folders")
     info.set_defaults(run=_info)
     return parser
-
-
-def _add_text(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("text", nargs="?", metavar="TEXT", help="what to say; - reads stdin")
-    parser.add_argument("--text-file", type=Path, metavar="FILE", help="read the text from FILE")
 
 
 def _add_normalization(parser: argparse.ArgumentParser) -> None:
@@ -90,6 +95,7 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--models-dir", type=Path, metavar="DIR", help="models in the backend's published layout"
     )
+    parser.add_argument("--offline", action="store_true", help="fetch nothing")
     parser.add_argument("--variant", choices=VARIANTS, help="graph variant of the LuxTTS models")
     parser.add_argument("--runtime", choices=RUNTIMES, default="auto")
     parser.add_argument(
@@ -118,87 +124,77 @@ def _add_prompt(parser: argparse.ArgumentParser, *, required: bool) -> None:
         help="recording of up to 5 s to clone",
     )
     parser.add_argument(
-        "--prompt-text", metavar="TEXT", required=required, help="what the recording says"
+        "--prompt-text", metavar="TEXT", help="what the recording says (default: transcribe it)"
+    )
+    parser.add_argument(
+        "--asr-model",
+        metavar="DIR|NAME",
+        help="Whisper model that transcribes: a folder, or a name such as small (default: base)",
     )
     parser.add_argument("--trim", action="store_true", help="remove the recording's edge silence")
 
 
-def _add_say(parser: argparse.ArgumentParser) -> None:
+def _add_synthesis(parser: argparse.ArgumentParser) -> None:
+    """Everything that ``_load``, ``_make_voice`` and ``_stream_options`` read, but for phonemes."""
     from twinvox.backends.base import DEFAULT_SEED
     from twinvox.backends.cosyvoice3 import options as cosyvoice3
 
-    _add_text(parser)
-    parser.add_argument(
-        "-o", "--output", default="out.wav", metavar="WAV", help="default: out.wav; - is stdout"
-    )
     _add_model(parser)
     parser.add_argument("--voice", metavar="FILE|ID", help="voice file, or a voice that ships")
     _add_prompt(parser, required=False)
-    parser.add_argument("--phonemes", action="store_true", help="TEXT is IPA")
     _add_normalization(parser)
     parser.add_argument("--speed", type=float, default=1.0, metavar="F", help="0.5 to 2.0")
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED, metavar="N")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
     cosyvoice3.add_options(parser)
+
+
+def _add_say(parser: argparse.ArgumentParser) -> None:
+    g2p_cli.add_text(parser)
+    parser.add_argument(
+        "-o", "--output", default="out.wav", metavar="WAV", help="default: out.wav; - is stdout"
+    )
+    _add_synthesis(parser)
+    parser.add_argument("--phonemes", action="store_true", help="TEXT is IPA")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=_say, error=parser.error)
 
 
-def _add_g2p(parser: argparse.ArgumentParser) -> None:
-    from twinvox.text.en_normalizer import DEFAULT_NORMALIZATION, NORMALIZATIONS
-
-    _add_text(parser)
-    parser.add_argument(
-        "--normalization",
-        choices=NORMALIZATIONS,
-        default=DEFAULT_NORMALIZATION,
-        help="how numbers and abbreviations are read (default: %(default)s)",
-    )
-    parser.add_argument("--corpus", type=Path, metavar="FILE", help="one text a line")
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="JSONL",
-        help="write text, phonemes, ids and skipped scalars of each line",
-    )
-    parser.set_defaults(run=_g2p, error=parser.error)
-
-
 def _add_voice(parser: argparse.ArgumentParser) -> None:
+    from twinvox import models_cli
+
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     make = actions.add_parser("make", help="make a voice from a recording and its transcript")
     _add_prompt(make, required=True)
     make.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.safetensors")
-    make.set_defaults(run=_voice_make)
+    make.set_defaults(run=_voice_make, offline=False)
     info = actions.add_parser("info", help="describe a voice; without one, list those that ship")
     info.add_argument("voice", nargs="?", metavar="FILE|ID")
     info.set_defaults(run=_voice_info)
+    models_cli.add_voice_actions(actions)
 
 
-def _read_text(arguments: argparse.Namespace) -> str:
-    if (arguments.text is None) == (arguments.text_file is None):
-        arguments.error("give TEXT, - for stdin, or --text-file FILE")
-    try:
-        if arguments.text_file is not None:
-            return str(arguments.text_file.read_text(encoding="utf-8"))
-        if arguments.text == "-":
-            return sys.stdin.buffer.read().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise TwinvoxError(f"the text is not UTF-8: {error}") from error
-    return str(arguments.text)
+def _check_synthesis(arguments: argparse.Namespace) -> None:
+    from twinvox.backends.cosyvoice3 import options as cosyvoice3
+
+    if arguments.prompt_audio is None and arguments.prompt_text is not None:
+        arguments.error("--prompt-text goes with --prompt-audio")
+    if arguments.prompt_audio is not None and arguments.voice is not None:
+        arguments.error("give --voice or --prompt-audio, not both")
+    if arguments.models_dir is not None and arguments.backend == "embedded":
+        arguments.error("--models-dir goes with --backend luxtts or cosyvoice3")
+    cosyvoice3.check_options(arguments)
 
 
 def _load(arguments: argparse.Namespace) -> Any:
     from twinvox import load
     from twinvox.backends.cosyvoice3 import options as cosyvoice3
 
-    if arguments.models_dir is not None and arguments.backend == "embedded":
-        arguments.error("--models-dir goes with --backend luxtts or cosyvoice3")
-    cosyvoice3.check_options(arguments)
     if arguments.backend in cosyvoice3.NAMES:
         print("twinvox: the CosyVoice3 backend is a beta: expect changes", file=sys.stderr)
     return load(
         arguments.backend,
         models_dir=arguments.models_dir,
+        offline=arguments.offline,
         variant=arguments.variant,
         **cosyvoice3.load_options(arguments),
         runtime=arguments.runtime,
@@ -206,6 +202,28 @@ def _load(arguments: argparse.Namespace) -> Any:
         compute_units=arguments.compute_units,
         precision=arguments.precision,
     )
+
+
+def _make_voice(arguments: argparse.Namespace, tts: Any) -> Any:
+    if arguments.prompt_audio is None:
+        return arguments.voice or arguments.prompt_assets
+    return tts.voice(
+        arguments.prompt_audio,
+        arguments.prompt_text,
+        trim=arguments.trim,
+        transcriber=_transcriber(arguments),
+        **_normalization(arguments),
+    )
+
+
+def _transcriber(arguments: argparse.Namespace) -> Any:
+    """The recogniser, where it is not the default one or may not be fetched."""
+    from twinvox.asr import DEFAULT_MODEL, Whisper
+
+    default = arguments.asr_model is None and not arguments.offline
+    if default or arguments.prompt_text is not None:
+        return None
+    return Whisper(arguments.asr_model or DEFAULT_MODEL, offline=arguments.offline)
 
 
 def _stream_options(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -240,22 +258,12 @@ def _progress_bar() -> Iterator[Any]:
 
 
 def _say(arguments: argparse.Namespace) -> None:
-    if (arguments.prompt_audio is None) != (arguments.prompt_text is None):
-        arguments.error("--prompt-audio and --prompt-text go together")
-    if arguments.prompt_audio is not None and arguments.voice is not None:
-        arguments.error("give --voice or --prompt-audio, not both")
+    _check_synthesis(arguments)
     if arguments.json and arguments.output == "-":
         arguments.error("--json and -o - both write to stdout")
-    text = _read_text(arguments)
+    text = g2p_cli.read_text(arguments)
     tts = _load(arguments)
-    voice = arguments.voice or arguments.prompt_assets
-    if arguments.prompt_audio is not None:
-        voice = tts.voice(
-            arguments.prompt_audio,
-            arguments.prompt_text,
-            trim=arguments.trim,
-            **_normalization(arguments),
-        )
+    voice = _make_voice(arguments, tts)
     started = time.perf_counter()
     parts, first_audio = [], 0.0
     with _progress_bar() as progress:
@@ -301,56 +309,31 @@ def _join(parts: list[Any]) -> Any:
     return join_parts(parts, parts[0].sample_rate, parts[0].seed)
 
 
-def _g2p(arguments: argparse.Namespace) -> None:
-    corpus, out = arguments.corpus, arguments.out
-    if corpus is None:
-        if out is not None:
-            arguments.error("--out goes with --corpus")
-        (row,) = _phoneme_rows([_read_text(arguments)], arguments.normalization)
-        print(row["phonemes"])
-        _warn_of_skipped(row["skipped"])
+def _bench(arguments: argparse.Namespace) -> None:
+    from twinvox.bench import cli as bench_cli
+
+    if arguments.compare is not None:
+        bench_cli.compare(arguments)
         return
-    if out is None or arguments.text is not None:
-        arguments.error("--corpus goes with --out JSONL and without TEXT")
-    left_out: dict[str, None] = {}
-    with corpus.open(encoding="utf-8") as lines, out.open("w", encoding="utf-8") as rows:
-        texts = (line.rstrip("\n") for line in lines)
-        for row in _phoneme_rows(texts, arguments.normalization):
-            rows.write(json.dumps(row, ensure_ascii=False) + "\n")
-            left_out.update(dict.fromkeys(row["skipped"]))
-    _warn_of_skipped(left_out)
-
-
-def _phoneme_rows(texts: Iterable[str], normalization: str) -> Iterator[dict[str, Any]]:
-    """Text, phonemes, ids and skipped scalars of each text: letters unspoken, phones without id."""
-    from twinvox.backends import model_folder
-    from twinvox.text.en_normalizer import normalize
-    from twinvox.text.g2p import G2p
-    from twinvox.text.ipa_tokenizer import IpaTokenizer
-    from twinvox.text.scripts import unspoken_letters
-
-    g2p = G2p()
-    tokenizer = IpaTokenizer.load(model_folder("embedded") / "tokens.txt")
-    for text in texts:
-        words = normalize(text, normalization)
-        phonemes = g2p.phonemize(words, normalization="none")
-        ids, without_id = tokenizer.encode(phonemes)
-        skipped = [*unspoken_letters(words), *without_id]
-        yield {"text": text, "phonemes": phonemes, "ids": ids.tolist(), "skipped": skipped}
-
-
-def _warn_of_skipped(skipped: Iterable[str]) -> None:
-    from twinvox.errors import TextWarning
-
-    if shown := " ".join(map(repr, skipped)):
-        warnings.warn(f"{shown} cannot be spoken and is left out", TextWarning, stacklevel=2)
+    _check_synthesis(arguments)
+    bench_cli.run(
+        arguments,
+        partial(_load, arguments),
+        partial(_make_voice, arguments),
+        {"seed": arguments.seed, **_stream_options(arguments)},
+    )
 
 
 def _voice_make(arguments: argparse.Namespace) -> None:
     from twinvox import load
 
     tts = load()
-    voice = tts.voice(arguments.prompt_audio, arguments.prompt_text, trim=arguments.trim)
+    voice = tts.voice(
+        arguments.prompt_audio,
+        arguments.prompt_text,
+        trim=arguments.trim,
+        transcriber=_transcriber(arguments),
+    )
     voice.save(arguments.output)
     print(arguments.output)
 
@@ -371,7 +354,7 @@ def _voice_info(arguments: argparse.Namespace) -> None:
 def _info(_: argparse.Namespace) -> None:
     from twinvox import __version__
     from twinvox._native.cpu import simd_level, spectrum_kernels
-    from twinvox.backends import MODELS_DIR_ENV
+    from twinvox.hub.places import MODELS_DIR_ENV
     from twinvox.runtime import choose_runtime, default_threads
     from twinvox.runtime.cache import cache_dir
     from twinvox.voice import shipped_voices

@@ -44,6 +44,10 @@ class RuntimeUnavailableError(TwinvoxError):
     """The requested runtime cannot be used on this machine."""
 
 
+class ModelWarning(UserWarning):
+    """A model file on disk was damaged and is fetched again."""
+
+
 class PromptWarning(UserWarning):
     """The prompt works, but the output will be worse than it could be."""
 

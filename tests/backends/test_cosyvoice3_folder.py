@@ -10,6 +10,7 @@ from safetensors.numpy import load_file, save_file
 import twinvox
 from tests import toy_cosyvoice3 as toy
 from tests.backends.conftest import buzz
+from tests.mil.text_printer import compile_folder
 from tests.reference import mel as reference
 from twinvox import Voice
 from twinvox.backends.cosyvoice3.folder import open_folder
@@ -74,6 +75,19 @@ def test_both_layouts_extensions_and_flows_are_found(skeleton, suffix, nested, p
         assert path.suffix == suffix
         assert path.parent == (skeleton / own if nested else skeleton)
     assert found.flow.stem == f"Flow-N250-{precision}"
+
+
+def test_compiled_models_come_first(skeleton):
+    (skeleton / "HiFT-T500-fp16.mlmodelc").mkdir()
+    found = open_folder(skeleton)
+    assert (found.hift.suffix, found.llm_decode.suffix) == (".mlmodelc", ".mlpackage")
+
+
+def test_compiled_models_give_the_same_samples(cv3_folder, cv3_tts, cv3_voice, tmp_path):
+    compiled = compile_folder(cv3_folder, tmp_path / "cosyvoice3", version="1.3")
+    ours = twinvox.load("cosyvoice3", models_dir=compiled, threads=1)
+    want = cv3_tts.synthesize(TEXT, cv3_voice, seed=3).samples
+    np.testing.assert_array_equal(ours.synthesize(TEXT, cv3_voice, seed=3).samples, want)
 
 
 def test_the_flat_layout_comes_first(skeleton):

@@ -10,6 +10,7 @@ from tests.backends.test_luxtts_synthesizer import Padded
 from tests.reference import cosyvoice3 as reference
 from tests.toy_cosyvoice3 import SENTENCES
 from twinvox.errors import (
+    ModelNotFoundError,
     PromptError,
     SynthesisError,
     SynthesisWarning,
@@ -308,6 +309,11 @@ def test_wrong_arguments(cv3_tts, cv3_voice):
         cv3_tts.stream(SENTENCES[0], cv3_voice, token_ids=[1])
     with pytest.raises(TypeError, match="speed"):
         cv3_tts.stream(SENTENCES[0], cv3_voice, speed=1.0)
+
+
+def test_a_voice_that_is_not_there_may_be_a_published_one(cv3_tts):
+    with pytest.raises(ModelNotFoundError, match=r"cosyvoice3-default-zh; .*voice pull nobody"):
+        cv3_tts.synthesize(SENTENCES[0], "nobody")
 
 
 def test_a_voice_from_audio_names_voice_bundles(cv3_tts):

@@ -10,6 +10,7 @@ import pytest
 
 import twinvox
 from tests.backends.conftest import buzz
+from tests.mil.text_printer import compile_folder
 from twinvox.backends import base
 from twinvox.runtime import open_session
 from twinvox.voice import shipped_voices
@@ -109,6 +110,14 @@ def test_a_fresh_process_gives_the_same_samples(tts, tmp_path):
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
     want = tts.synthesize(TEXT, "male", seed=9).samples
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), want)
+
+
+def test_compiled_models_give_the_same_samples(tts, tmp_path):
+    compiled = compile_folder(DATA / "embedded", tmp_path / "luxtts")
+    ours = twinvox.load("luxtts", models_dir=compiled, threads=1)
+    voice = twinvox.Voice.load(DATA / "voices" / "male.safetensors")
+    want = tts.synthesize(TEXT, "male", seed=9).samples
+    np.testing.assert_array_equal(ours.synthesize(TEXT, voice, seed=9).samples, want)
 
 
 def test_two_threads_in_a_model_run_give_the_same_samples(tts):

@@ -7,6 +7,7 @@ import pytest
 
 import twinvox
 from tests import toy_models
+from tests.mil.text_printer import VERSIONS, compile_folder
 from twinvox.backends.luxtts.folder import choose_variant, open_folder
 from twinvox.backends.luxtts.synthesizer import LuxTTS
 from twinvox.errors import ContractError, ModelFormatError, ModelNotFoundError
@@ -24,6 +25,26 @@ def test_the_published_layout(toy_folder):
         555: "Vocoder555.mlpackage",
     }
     assert {n: path.name for n, path in found.fm_decoder.items()} == {1024: "FmDecoder.mlpackage"}
+
+
+def test_compiled_models_come_first_and_a_bucket_of_its_own_before_any(folder):
+    (folder / "gpu" / "TextEncoder.mlmodelc").mkdir()
+    (folder / "gpu" / "FmDecoder.mlmodelc").mkdir()
+    found = open_folder(folder, "gpu")
+    assert found.text_encoder.name == "TextEncoder.mlmodelc"
+    assert found.fm_decoder[1024].name == "FmDecoder.mlmodelc"
+    (folder / "gpu" / "FmDecoder1024.mlpackage").mkdir()
+    assert open_folder(folder, "gpu").fm_decoder[1024].name == "FmDecoder1024.mlpackage"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_compiled_models_give_the_same_samples(toy_folder, toy_tts, toy_voice, tmp_path, version):
+    compiled = compile_folder(toy_folder, tmp_path / "luxtts", version=version)
+    assert not [*compiled.rglob("*.mlpackage")]
+    ours = twinvox.load("luxtts", models_dir=compiled, threads=1)
+    text = "Two segments. They are spoken one after the other."
+    want = toy_tts.synthesize(text, toy_voice, seed=3).samples
+    np.testing.assert_array_equal(ours.synthesize(text, toy_voice, seed=3).samples, want)
 
 
 def test_without_config_the_published_buckets_hold(folder):
@@ -47,7 +68,7 @@ def test_all_missing_files_are_named_together(folder):
     (folder / "tokens.txt").unlink()
     with pytest.raises(ModelNotFoundError) as caught:
         LuxTTS.load(folder)
-    for name in ("tokens.txt", "gpu/FmDecoder1024.mlpackage", "vocoder/Vocoder555.mlpackage"):
+    for name in ("tokens.txt", "gpu/FmDecoder1024.mlmodelc", "vocoder/Vocoder555.mlmodelc"):
         assert name in str(caught.value)
 
 
@@ -86,7 +107,7 @@ def test_variants(folder, monkeypatch):
     monkeypatch.setenv("TWINVOX_LUXTTS_VARIANT", "ane")
     assert choose_variant(None) == "ane"
     assert choose_variant("gpu") == "gpu"
-    with pytest.raises(ModelNotFoundError, match=r"ane/TextEncoder\.mlpackage"):
+    with pytest.raises(ModelNotFoundError, match=r"ane/TextEncoder\.mlmodelc"):
         LuxTTS.load(folder)
     (folder / "gpu").rename(folder / "ane")
     LuxTTS.load(folder, threads=1)

@@ -9,6 +9,7 @@ def test_relu(shape, seed):
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,8 +20,10 @@ import onnxruntime
 from hypothesis import Phase, settings
 
 from tests.mil.builder import Input, Range, build_package
+from tests.mil.text_printer import VERSIONS, write_compiled
 from twinvox.mil.package import read_package
 from twinvox.mil.program import Program
+from twinvox.mil.text import read_compiled
 from twinvox.mil.translate import to_onnx
 
 few = settings(
@@ -85,6 +88,7 @@ def check(
         program = read_package(package)
         kinds = {operation.kind for operation in program.operations}
         assert kind in kinds, f"the package holds {kinds}"
+        check_as_text(package)
         results = list(run(program, inputs, **options).values())
     wanted = expected if isinstance(expected, tuple) else (expected,)
     assert len(results) == len(wanted)
@@ -92,6 +96,22 @@ def check(
         array = np.asarray(array)
         assert (result.dtype, result.shape) == (array.dtype, array.shape)
         np.testing.assert_allclose(result, array, rtol=rtol, atol=atol)
+
+
+def check_as_text(package: Path) -> None:
+    """Print a package as text, both ways, and compare what is read back: inputs and graph."""
+    expected = read_package(package)
+    for version in VERSIONS:
+        with TemporaryDirectory() as folder:
+            compiled = write_compiled(package, Path(folder) / "op.mlmodelc", version=version)
+            program = read_compiled(compiled)
+            assert program.features_in == expected.features_in
+            assert graph_of(program) == graph_of(expected)
+
+
+def graph_of(program: Program) -> bytes:
+    """The graph's bytes, but for the model's name."""
+    return to_onnx(replace(program, name="")).SerializeToString()
 
 
 def floats(shape: Sequence[int], seed: int, low: float = -3.0, high: float = 3.0) -> Any:

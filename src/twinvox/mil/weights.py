@@ -7,14 +7,16 @@ uint64 offset of the data, which is 64-byte aligned. Everything is little-endian
 
 import struct
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
 
 from twinvox.errors import ModelFormatError, ModelNotFoundError
 
+_MODEL_PATH = "@model_path/"
 _HEADER_BYTES = 64
+_ALIGNMENT = 64
 _VERSION = 2
 _MAGIC = 0xDEADBEEF
 _METADATA = struct.Struct("<IIQQ")
@@ -110,6 +112,14 @@ class WeightFile:
             )
         return Blob(self, DTYPES[code], start, nbytes)
 
+    def check(self) -> None:
+        """Walk over all blobs, which follow one another. Raises ModelFormatError as ``blob``."""
+        offset = _HEADER_BYTES
+        for _ in range(int.from_bytes(self._bytes[:4].tobytes(), "little")):
+            blob = self.blob(offset)
+            end = blob.offset + blob.nbytes
+            offset = -(-end // _ALIGNMENT) * _ALIGNMENT
+
     def read(self, offset: int, nbytes: int) -> np.ndarray[Any, Any]:
         return self._bytes[offset : offset + nbytes]
 
@@ -129,3 +139,43 @@ class Blob:
         if self.dtype in SUB_BYTE_BITS:
             return unpack_bits(data, self.dtype, count)
         return data.view(NUMPY_DTYPES[self.dtype])
+
+
+class WeightFolder:
+    """The folder of a model's weight files, each mapped when a blob of it is first asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._files: dict[str, WeightFile] = {}
+
+    @property
+    def path(self) -> Path | None:
+        """Where the blobs asked for lie; None where nobody asked."""
+        return self._path if self._files else None
+
+    def blob(self, reference: str, offset: int, dtype: str, count: int, where: str) -> Blob:
+        """The blob at ``offset`` of the file that a program calls ``reference``.
+
+        Raises ModelFormatError where it does not hold ``count`` values of ``dtype`` for ``where``
+        or the file is not one of this folder; ModelNotFoundError where the file is missing.
+        """
+        relative = PurePosixPath(reference.removeprefix(_MODEL_PATH))
+        if len(relative.parts) != 2 or relative.parts[0] != "weights" or relative.name == "..":
+            raise ModelFormatError(
+                f"{where} points to {reference!r}; expected a file in {_MODEL_PATH}weights/"
+            )
+        file = self._files.get(relative.name)
+        if file is None:
+            file = WeightFile(self._path / relative.name)
+            self._files[relative.name] = file
+        blob = file.blob(offset)
+        if blob.dtype != dtype or blob.nbytes != (count * _bits(dtype) + 7) // 8:
+            raise ModelFormatError(
+                f"{file.path}: the blob at offset {offset} holds {blob.nbytes} bytes of "
+                f"{blob.dtype}; {where} expects {count} values of {dtype}"
+            )
+        return blob
+
+
+def _bits(dtype: str) -> int:
+    return SUB_BYTE_BITS.get(dtype) or NUMPY_DTYPES[dtype].itemsize * 8

@@ -54,7 +54,7 @@ def open_session(
     compute_units: str | None = None,
     precision: str = "fp32",
 ) -> Session:
-    """Load the model at ``model``: an .mlpackage, on Core ML also an .mlmodelc.
+    """Load the model at ``model``: an .mlpackage or an .mlmodelc.
 
     ``threads`` is the number of threads of one operator on ONNX Runtime (None means
     ``default_threads()``); Core ML chooses its own. ``compute_units`` is what Core ML may use: all

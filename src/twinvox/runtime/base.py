@@ -11,6 +11,9 @@ from twinvox.errors import ContractError
 
 Array = npt.NDArray[Any]
 
+MODEL_SUFFIXES = (".mlmodelc", ".mlpackage")
+"""How the folder of a model may end, in the order in which a backend looks."""
+
 
 @dataclass(frozen=True, slots=True)
 class TensorSpec:

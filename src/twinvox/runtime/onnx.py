@@ -136,10 +136,9 @@ def _translator_revision() -> str:
 
 
 def _translate(model: Path, precision: str) -> bytes:
-    from twinvox.mil.package import read_package
     from twinvox.mil.translate import to_onnx
 
-    program = read_package(model)
+    program = twinvox.mil.read_program(model)
     graph = to_onnx(program, precision=precision)
     entry = graph.metadata_props.add()
     entry.key = _LIMITS_KEY

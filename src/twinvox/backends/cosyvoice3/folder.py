@@ -6,7 +6,7 @@
     tokenizer/{vocab.json,merges.txt,special_tokens.json}
     voices/<id>.safetensors with <id>.json
 
-Each model is an .mlpackage or .mlmodelc, at the top or in a folder of its own.
+Each model is an .mlmodelc or .mlpackage, at the top or in a folder of its own.
 """
 
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from os import PathLike
 from pathlib import Path
 
 from twinvox.errors import ModelNotFoundError
+from twinvox.runtime.base import MODEL_SUFFIXES
 
-SUFFIXES = (".mlpackage", ".mlmodelc")  # the first is what every runtime reads
 DEFAULT_VOICE = "cosyvoice3-default-zh"
 
 _FilePath = str | PathLike[str] | None
@@ -31,12 +31,14 @@ class _Stage:
             folder / f"{stem}{suffix}"
             for folder in (root, root / self.folder)
             for stem in self.stems
-            for suffix in SUFFIXES
+            for suffix in MODEL_SUFFIXES
         )
         return next((path for path in paths if path.exists()), None)
 
     def __str__(self) -> str:
-        return f"{' or '.join(self.stems)} ({' or '.join(SUFFIXES)}, here or in {self.folder}/)"
+        return (
+            f"{' or '.join(self.stems)} ({' or '.join(MODEL_SUFFIXES)}, here or in {self.folder}/)"
+        )
 
 
 _STAGES = {
@@ -70,6 +72,24 @@ class ModelFolder:
             self.flow: "flow",
             self.hift: "hift",
         }
+
+
+def published_files() -> tuple[str, ...]:
+    """Patterns of the paths in the published repository: models, tables and the default voice."""
+    return (
+        *(f"{stage.stems[0]}.mlmodelc/*" for stage in _STAGES.values()),
+        "embeddings/speech_embedding-fp16.safetensors",
+        "embeddings/embeddings-runtime-fp32.safetensors",
+        "tokenizer/vocab.json",
+        "tokenizer/merges.txt",
+        "tokenizer/special_tokens.json",
+        *published_voice(DEFAULT_VOICE),
+    )
+
+
+def published_voice(voice_id: str) -> tuple[str, ...]:
+    """Patterns of the paths of one published voice."""
+    return (f"voices/{voice_id}.safetensors", f"voices/{voice_id}.json")
 
 
 def is_model_folder(root: Path) -> bool:

@@ -102,7 +102,7 @@ class CosyVoice3:
         )
         return cls(folder, stage_opener(folder.stages, COMPUTE_UNITS, **options))
 
-    def voice(self, audio: AudioSource, prompt_text: str, **_: object) -> NoReturn:
+    def voice(self, audio: AudioSource, prompt_text: str | None = None, **_: object) -> NoReturn:
         """Not possible yet: the models that read a recording are not part of this backend."""
         raise PromptError(
             "CosyVoice3 cannot make a voice from a recording yet; use a voice bundle: "
@@ -188,7 +188,7 @@ class CosyVoice3:
         ids = ", ".join(sorted(path.stem for path in self._voices.glob("*.safetensors")))
         raise ModelNotFoundError(
             f"no voice {str(source)!r}: it is neither a file nor one of those in {self._voices}: "
-            f"{ids or 'none'}"
+            f"{ids or 'none'}; for a published one run: twinvox voice pull {source}"
         )
 
     def _speak_all(

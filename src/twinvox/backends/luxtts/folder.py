@@ -1,12 +1,12 @@
 """The published folder layout of LuxTTS models.
 
-    {gpu,ane}/{TextEncoder,FmDecoder}.mlpackage
-    vocoder/Vocoder{282,555}.mlpackage
+    {gpu,ane}/{TextEncoder,FmDecoder}.mlmodelc
+    vocoder/Vocoder{282,555}.mlmodelc
     tokens.txt
     config.json
 
-A model for one bucket only has the bucket's length in its name; a model with flexible frames has
-no number and serves every bucket.
+Each model may be an .mlpackage instead. A model for one bucket only has the bucket's length in its
+name; a model with flexible frames has no number and serves every bucket.
 """
 
 import json
@@ -16,11 +16,11 @@ from pathlib import Path
 
 from twinvox.backends.luxtts.contract import CONTRACT
 from twinvox.errors import ModelFormatError, ModelNotFoundError
+from twinvox.runtime.base import MODEL_SUFFIXES
 
 VARIANTS = ("gpu", "ane")
 DEFAULT_VARIANT = "gpu"
 VARIANT_ENV = "TWINVOX_LUXTTS_VARIANT"
-SUFFIX = ".mlpackage"
 
 
 def choose_variant(asked: str | None) -> str:
@@ -29,6 +29,17 @@ def choose_variant(asked: str | None) -> str:
     if variant not in VARIANTS:
         raise ValueError(f"variant is {variant!r}; expected one of {', '.join(VARIANTS)}")
     return variant
+
+
+def published_files(variant: str) -> tuple[str, ...]:
+    """Patterns of the paths in the published repository that one variant needs."""
+    return (
+        f"{variant}/TextEncoder*.mlmodelc/*",
+        f"{variant}/FmDecoder*.mlmodelc/*",
+        "vocoder/Vocoder*.mlmodelc/*",
+        "tokens.txt",
+        "config.json",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +69,13 @@ def open_folder(root: Path, variant: str) -> ModelFolder:
     stage = root / variant
     folder = ModelFolder(
         tokens=root / "tokens.txt",
-        text_encoder=stage / f"TextEncoder{SUFFIX}",
+        text_encoder=_model(stage, "TextEncoder"),
         fm_decoder={
-            n: _for_bucket(stage, "FmDecoder", n)
+            n: _model(stage, f"FmDecoder{n}", "FmDecoder")
             for n in _buckets(config, "frame_buckets", CONTRACT.frame_buckets)
         },
         vocoder={
-            n: _for_bucket(root / "vocoder", "Vocoder", n)
+            n: _model(root / "vocoder", f"Vocoder{n}", "Vocoder")
             for n in _buckets(config, "vocoder_buckets", CONTRACT.vocoder_buckets)
         },
     )
@@ -80,10 +91,10 @@ def open_folder(root: Path, variant: str) -> ModelFolder:
     return folder
 
 
-def _for_bucket(folder: Path, stem: str, frames: int) -> Path:
-    exact = folder / f"{stem}{frames}{SUFFIX}"
-    flexible = folder / f"{stem}{SUFFIX}"
-    return flexible if flexible.exists() and not exact.exists() else exact
+def _model(folder: Path, *stems: str) -> Path:
+    """The first that exists, else the one that should."""
+    paths = [folder / f"{stem}{suffix}" for stem in stems for suffix in MODEL_SUFFIXES]
+    return next((path for path in paths if path.exists()), paths[0])
 
 
 def _read_config(path: Path) -> dict[str, object]:

@@ -8,13 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from twinvox._native.mel import LogMel
+from twinvox.asr import Transcriber, Transcript, Whisper, Word
 from twinvox.audio import AudioSource, Samples, edge_silence, read_audio
 from twinvox.backends.luxtts.contract import CONTRACT
-from twinvox.errors import PromptError, PromptWarning
+from twinvox.errors import PromptError, PromptWarning, TwinvoxError
 from twinvox.voice import Voice
-
-Word = tuple[str, float, float]
-"""A word of the transcript with its start and end in seconds."""
 
 MEL_TENSOR = "luxtts.prompt_mel"
 RMS_TENSOR = "luxtts.prompt_rms"
@@ -24,6 +22,10 @@ _MIN_SECONDS = 0.3  # a word; reflect padding alone needs 513 samples
 _LIKELY_PACE = (2.5, 20.0)  # mel frames per token; English is spoken at about 5 to 8
 _NOTABLE_SILENCE = 0.3  # seconds; a tenth of a typical prompt
 _KEPT_SILENCE = 0.04  # seconds left at each edge by trimming
+_PAUSE = 0.1  # seconds; what is quiet for less may be the closure of a t, k or p
+_TIMING_ERROR = 0.08  # seconds by which a recogniser's word border may be off
+_LEAST_KEPT = 0.6  # of the cap; a longer prompt is not worth a cut within a word
+_HEARD_BEYOND = 2.0  # seconds after the cap, so that the last words before it are heard whole
 
 _log_mel = LogMel(
     sample_rate=CONTRACT.prompt_sample_rate,
@@ -73,17 +75,21 @@ class Prompt:
 
 def make_voice(
     audio: AudioSource,
-    prompt_text: str,
+    prompt_text: str | None,
     *,
     phonemes: bool = False,
     words: Sequence[Word] | None = None,
     trim: bool = False,
+    transcriber: Transcriber | None = None,
 ) -> Voice:
     """Extract a voice from a recording and its transcript (IPA where ``phonemes``).
 
     Recordings longer than the model's 5 s are cut together with the transcript where ``words``
-    gives the timing, and refused otherwise. ``trim`` removes the silence at the edges.
+    gives the timing, and refused otherwise. ``trim`` removes the silence at the edges. Without
+    ``prompt_text`` the ``transcriber``, by default Whisper, writes the transcript and its timing.
     """
+    if prompt_text is None and (phonemes or words is not None):
+        raise TypeError("phonemes and words describe prompt_text; give that too")
     rate = CONTRACT.prompt_sample_rate
     samples = read_audio(audio, rate)
     _audible_rms(samples)
@@ -93,8 +99,15 @@ def make_voice(
         start = max(lead - _KEPT_SILENCE, 0.0)
         stop = len(samples) / rate - max(trail - _KEPT_SILENCE, 0.0)
         samples = samples[round(start * rate) : round(stop * rate)]
-    if len(samples) > CONTRACT.prompt_seconds * rate:
+    too_long = len(samples) > CONTRACT.prompt_seconds * rate
+    if prompt_text is None:
+        heard = _transcribe(samples, transcriber or _default_transcriber())
+        prompt_text = heard.text
+        if too_long:
+            samples, prompt_text = _cut_at_pause(samples, heard.words)
+    elif too_long:
         samples, prompt_text = _cut(samples, prompt_text, words, start)
+    if too_long:
         lead, trail = edge_silence(samples, rate)
     if not trim:
         _warn_of_silence(lead, trail)
@@ -145,6 +158,26 @@ def check_pace(frames: int, tokens: int) -> None:
         )
 
 
+def _default_transcriber() -> Transcriber:
+    try:
+        return Whisper()
+    except TwinvoxError as error:
+        raise PromptError(
+            "the prompt has no transcript: pass prompt_text (--prompt-text), or have it "
+            f"transcribed; {error}"
+        ) from error
+
+
+def _transcribe(samples: Samples, transcriber: Transcriber) -> Transcript:
+    """What the part of the recording that counts says, and when."""
+    rate = CONTRACT.prompt_sample_rate
+    heard = samples[: round((CONTRACT.prompt_seconds + _HEARD_BEYOND) * rate)]
+    transcript = transcriber.transcribe(heard, rate, language="en", timed=True)
+    if not transcript.text.strip():
+        raise PromptError("no speech was recognised in the prompt; pass prompt_text")
+    return transcript
+
+
 def _cut(
     samples: Samples, text: str, words: Sequence[Word] | None, start: float
 ) -> tuple[Samples, str]:
@@ -164,6 +197,29 @@ def _cut(
         )
     end = min(kept[-1][1] + _KEPT_SILENCE, limit)
     return samples[: round(end * rate)], " ".join(word.strip() for word, _ in kept)
+
+
+def _cut_at_pause(samples: Samples, words: Sequence[Word]) -> tuple[Samples, str]:
+    """The recording up to the quietest place near the end of one of its words, and the words.
+
+    A recogniser's times are off by a tenth of a second. Between words that run into each other a
+    cut by them would leave a piece of one, so it is where there is a pause.
+    """
+    rate, limit = CONTRACT.prompt_sample_rate, CONTRACT.prompt_seconds
+    heard = samples[: round((limit + _PAUSE) * rate)]
+    power = np.convolve(heard**2, np.ones(round(_PAUSE * rate)), "same")
+    cuts: list[tuple[float, int, int]] = []
+    for count, (_, _, end) in enumerate(words, 1):
+        after = words[count][1] if count < len(words) else end
+        first = round((end - _TIMING_ERROR) * rate)
+        near = power[first : round(min(max(after, end) + _TIMING_ERROR, limit) * rate)]
+        if _LEAST_KEPT * limit <= end <= limit and near.size:
+            quietest = int(near.argmin())
+            cuts.append((float(near[quietest]), first + quietest, count))
+    if not cuts:
+        return _cut(samples, "", words, 0.0)
+    _, stop, n_words = min(cuts)
+    return samples[:stop], " ".join(word for word, _, _ in words[:n_words])
 
 
 def _warn_of_silence(lead: float, trail: float) -> None:

@@ -9,6 +9,7 @@ from typing import TypedDict, Unpack
 import numpy as np
 
 from twinvox._native.rng import derive_seed
+from twinvox.asr import Transcriber, Word
 from twinvox.audio import AudioSource
 from twinvox.backends.base import (
     DEFAULT_SEED,
@@ -30,7 +31,7 @@ from twinvox.backends.luxtts.duration import check_speed, plan_duration
 from twinvox.backends.luxtts.flow import decode_flow
 from twinvox.backends.luxtts.folder import ModelFolder, choose_variant, open_folder
 from twinvox.backends.luxtts.frontend import Budget, Frontend, Ids, Utterance
-from twinvox.backends.luxtts.prompt import Prompt, Word, check_pace, make_voice
+from twinvox.backends.luxtts.prompt import Prompt, check_pace, make_voice
 from twinvox.backends.luxtts.vocoder import vocode
 from twinvox.errors import PromptError
 from twinvox.runtime import RuntimeOptions
@@ -90,22 +91,32 @@ class LuxTTS:
     def voice(
         self,
         audio: AudioSource,
-        prompt_text: str,
+        prompt_text: str | None = None,
         *,
         phonemes: bool = False,
         normalization: str = DEFAULT_NORMALIZATION,
         words: Sequence[Word] | None = None,
         trim: bool = False,
+        transcriber: Transcriber | None = None,
     ) -> Voice:
         """Make a voice from a recording of up to 5 s and its transcript.
 
         ``audio`` is a file, or samples and their rate. ``phonemes`` says that the transcript is
         IPA; ``normalization`` is how it was read, see ``stream``. A longer recording is cut, with
         its transcript, where ``words`` lists each word's start and end in seconds. ``trim``
-        removes silence at the edges. Raises PromptError.
+        removes silence at the edges. Without ``prompt_text`` the recording is transcribed and, if
+        need be, cut by ``transcriber`` (default: ``twinvox.asr.Whisper()``, of the extra asr).
+        Raises PromptError.
         """
         check_normalization(normalization)
-        voice = make_voice(audio, prompt_text, phonemes=phonemes, words=words, trim=trim)
+        voice = make_voice(
+            audio,
+            prompt_text,
+            phonemes=phonemes,
+            words=words,
+            trim=trim,
+            transcriber=transcriber,
+        )
         prompt = Prompt.from_voice(voice)
         check_pace(len(prompt.mel), len(self._frontend.prompt_ids(prompt, normalization)))
         return voice

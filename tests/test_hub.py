@@ -1,0 +1,282 @@
+"""Published models from a hub on localhost: fetched, verified, found again, removed."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import hub_server
+from tests.hub_repository import (
+    BIG,
+    FILES,
+    REPOSITORY,
+    WANTED,
+    blobs,
+    contents,
+    damage_html,
+    damage_pointer,
+    damage_truncated,
+    empty,
+    fetched,
+    free_bytes,
+    repository_files,
+    truncate_weights,
+)
+from twinvox import hub
+from twinvox.backends import published_files
+from twinvox.errors import DownloadError, ModelFormatError, ModelNotFoundError, ModelWarning
+from twinvox.hub.places import HubCache, PlainFolder, hub_cache
+
+
+@pytest.fixture
+def server(tmp_path, monkeypatch):
+    """An empty cache and a hub with the LuxTTS repository."""
+    with hub_server.connected(monkeypatch, tmp_path) as running:
+        running.publish(REPOSITORY, repository_files())
+        yield running
+
+
+def test_only_the_variant_is_fetched_and_then_found_without_a_request(server):
+    root = fetched()
+    files = repository_files()
+    assert contents(root) == {path: files[path] for path in WANTED}
+    assert len(server.gets("/api/")) == 1
+    server.requests.clear()
+    assert fetched() == root
+    assert hub.ensure("luxtts", FILES, offline=True) == root
+    assert server.requests == []
+
+
+def test_a_cached_model_needs_no_huggingface_hub(server):
+    root = fetched()
+    program = f"""
+import sys
+from twinvox.backends import model_folder
+assert str(model_folder("luxtts")) == {str(root)!r}
+assert not {{"huggingface_hub", "httpx2", "httpx"}} & set(sys.modules)
+"""
+    server.requests.clear()
+    subprocess.run([sys.executable, "-c", program], check=True, env=os.environ)
+    assert server.requests == []
+
+
+def test_another_variant_comes_from_the_same_commit(server):
+    root = fetched()
+    server.publish(REPOSITORY, repository_files() | {"tokens.txt": b"_\t0\na\t1\n"})
+    server.requests.clear()
+    assert hub.ensure("luxtts", published_files("luxtts", "ane")) == root
+    assert (root / "tokens.txt").read_bytes() == b"_\t0\n"
+    asked = [request for request in server.requests if "/api/" not in request]
+    assert asked
+    assert all("/ane/" in request for request in asked)
+
+
+def test_pull_brings_everything_to_the_newest_commit(server, monkeypatch):
+    old = fetched()
+    hub.ensure("luxtts", published_files("luxtts", "ane"))
+    changed = repository_files() | {"gpu/TextEncoder.mlmodelc/model.mil": b"program(1.0) newer"}
+    commit = server.publish(REPOSITORY, changed)
+    before = server.served_bytes
+    free_bytes(monkeypatch, 5_000)  # no room for what has not changed
+    published = hub.published("luxtts")
+    place = HubCache.of(REPOSITORY)
+    root = hub.pull(published, FILES, place, published.revision)
+    assert root != old
+    assert root.name == commit
+    assert contents(root) == {p: c for p, c in changed.items() if p != "README.md"}
+    assert server.served_bytes - before < 5_000  # what is the same is not fetched again
+    assert fetched() == root
+
+
+def test_offline_without_models_says_what_to_do(server, monkeypatch):
+    with pytest.raises(ModelNotFoundError, match="twinvox models pull luxtts"):
+        hub.ensure("luxtts", FILES, offline=True)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(ModelNotFoundError, match="LuxTTS models is known"):
+        fetched()
+    assert server.requests == []
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"repository": 1, "files": []}'])
+def test_a_damaged_receipt_is_none(server, content):
+    root = fetched()
+    HubCache.of(REPOSITORY).receipt.write_bytes(content)
+    with pytest.raises(ModelNotFoundError):
+        hub.ensure("luxtts", FILES, offline=True)
+    server.requests.clear()
+    assert fetched() == root
+    assert server.gets("resolve") == []
+
+
+def test_remove(server):
+    place = HubCache.of(REPOSITORY)
+    fetched()
+    assert hub.remove(place) == sum(len(repository_files()[path]) for path in WANTED)
+    assert blobs() == []
+    with pytest.raises(ModelNotFoundError, match="nothing was fetched"):
+        hub.remove(place)
+    assert contents(fetched()).keys() == set(WANTED)
+
+
+def test_a_folder_of_ones_own(server, tmp_path):
+    folder = tmp_path / "mine"
+    published, place = hub.published("luxtts"), PlainFolder(folder)
+    folder.mkdir()
+    (folder / "notes.txt").write_text("mine")
+    assert hub.pull(published, FILES, place) == folder
+    files = repository_files()
+    assert contents(folder) == {path: files[path] for path in WANTED} | {"notes.txt": b"mine"}
+    hub.check("luxtts", folder, FILES)
+    damage_truncated(folder / BIG)
+    with pytest.raises(ModelFormatError, match=f"{BIG} has 100 bytes"):
+        hub.check("luxtts", folder, FILES)
+    server.requests.clear()
+    hub.pull(published, FILES, place)
+    assert (folder / BIG).read_bytes() == files[BIG]
+    assert len(server.gets("resolve") + server.gets("cdn")) == 1
+    assert hub.remove(place) == sum(len(files[path]) for path in WANTED)
+    assert sorted(path.name for path in folder.iterdir()) == ["notes.txt"]
+
+
+def test_a_receipt_cannot_point_outside(server, tmp_path):
+    folder = tmp_path / "mine"
+    place = PlainFolder(folder)
+    hub.pull(hub.published("luxtts"), FILES, place)
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    place.receipt.write_text(place.receipt.read_text().replace('"tokens.txt"', '"../victim"'))
+    with pytest.raises(ModelNotFoundError):
+        hub.remove(place)
+    assert victim.exists()
+
+
+def test_two_processes_at_once(server):
+    program = "from twinvox.backends import model_folder; print(model_folder('luxtts'))"
+    racers = [
+        subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, env=os.environ)
+        for _ in range(3)
+    ]
+    answers = {racer.communicate(timeout=60)[0] for racer in racers}
+    assert [racer.returncode for racer in racers] == [0, 0, 0]
+    (answer,) = answers
+    root = Path(answer.decode().strip())
+    assert contents(root).keys() == set(WANTED)
+    assert hub.verify(HubCache.of(REPOSITORY))[1] == {}
+
+
+def test_two_processes_with_different_variants_keep_both(server):
+    program = (
+        "import sys; from twinvox.backends import model_folder;"
+        "model_folder('luxtts', variant=sys.argv[1])"
+    )
+    racers = [
+        subprocess.Popen([sys.executable, "-c", program, variant], env=os.environ)
+        for variant in ("gpu", "ane")
+    ]
+    assert [racer.wait(timeout=60) for racer in racers] == [0, 0]
+    server.requests.clear()
+    for variant in ("gpu", "ane"):
+        hub.ensure("luxtts", published_files("luxtts", variant), offline=True)
+    assert server.requests == []
+
+
+@pytest.fixture
+def fluidaudio(tmp_path, monkeypatch):
+    """FluidAudio's folder, holding the gpu variant."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    folder = tmp_path / ".cache" / "fluidaudio" / "Models" / "luxtts"
+    for path in WANTED:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(repository_files()[path])
+    return folder
+
+
+def test_the_folder_of_fluidaudio_is_used(server, fluidaudio):
+    assert fetched() == fluidaudio
+    assert server.requests == []
+    assert hub.ensure("luxtts", published_files("luxtts", "ane")) != fluidaudio
+
+
+@pytest.mark.parametrize("damage", [damage_html, damage_pointer, empty, truncate_weights])
+def test_a_damaged_folder_of_fluidaudio_is_passed_over(server, fluidaudio, damage):
+    problem = damage(fluidaudio / BIG)
+    with pytest.raises(ModelFormatError, match=problem):
+        hub.ensure("luxtts", FILES, offline=True)
+    with pytest.warns(ModelWarning, match=problem):
+        root = fetched()
+    assert root.is_relative_to(hub_cache())
+    assert fetched() == root
+
+
+def test_pins(server, monkeypatch, tmp_path):
+    from twinvox.hub import manifest
+
+    files = repository_files()
+    commit = server.branches[REPOSITORY, "main"]
+
+    def pin(content: bytes, revision: str) -> None:
+        digest = {
+            "size": len(content), "algorithm": "git", "value": hub_server.git_sha1(content),
+        }  # fmt: skip
+        entry = {
+            "title": "LuxTTS", "repository": REPOSITORY, "revision": revision,
+            "files": {"tokens.txt": digest},
+        }  # fmt: skip
+        path = tmp_path / "models.json"
+        path.write_text(manifest.json.dumps({"luxtts": entry}))
+        monkeypatch.setattr(manifest, "MANIFEST", path)
+
+    pin(b"other", commit)
+    with pytest.raises(DownloadError, match=r"the hub declares tokens\.txt .*expects"):
+        fetched()
+    pin(files["tokens.txt"], commit)
+    server.publish(REPOSITORY, files | {"tokens.txt": b"newer"})
+    root = fetched()
+    assert root.name == commit
+    pin(files["tokens.txt"], "0" * 40)
+    with pytest.raises(ModelNotFoundError):
+        hub.ensure("luxtts", FILES, offline=True)
+    with pytest.raises(DownloadError, match="no such revision"):
+        fetched()
+
+
+def test_the_cache_is_where_huggingface_hub_has_it(monkeypatch):
+    program = "from huggingface_hub.constants import HF_HUB_CACHE; print(HF_HUB_CACHE)"
+    names = ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME")
+    cases = [
+        {},
+        {"XDG_CACHE_HOME": "/x"},
+        {"XDG_CACHE_HOME": "/x", "HF_HOME": "~/h"},
+        {"HF_HOME": "/h", "HF_HUB_CACHE": "$HOME/c"},
+        {"HF_HOME": "/h", "HUGGINGFACE_HUB_CACHE": "/old"},
+    ]
+    for case in cases:
+        for name in names:
+            monkeypatch.delenv(name, raising=False)
+        for name, value in case.items():
+            monkeypatch.setenv(name, value)
+        theirs = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        )
+        assert str(hub_cache()) == theirs.stdout.strip(), case
+
+
+def test_the_pin_tool(server, monkeypatch, tmp_path, capsys):
+    from tools import pin_models
+    from twinvox.hub import manifest
+
+    path = tmp_path / "models.json"
+    shutil.copy(manifest.MANIFEST, path)
+    monkeypatch.setattr(manifest, "MANIFEST", path)
+    monkeypatch.setattr(pin_models, "MANIFEST", path)
+    monkeypatch.setattr(sys, "argv", ["pin_models", "luxtts"])
+    pin_models.main()
+    commit = server.branches[REPOSITORY, "main"]
+    n_files = len(repository_files()) - 1  # without the README
+    assert capsys.readouterr().out == f"luxtts: {commit}, {n_files} files\n"
+    server.publish(REPOSITORY, {"config.json": b"{}"})
+    assert fetched().name == commit
+    assert hub.published("cosyvoice3").revision == "main"
