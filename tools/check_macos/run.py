@@ -6,7 +6,6 @@ its double. Whatever fails is in the report too. Writes report.md and report.jso
 an issue, and fails if anything was wrong.
 """
 
-import argparse
 import os
 import platform
 import subprocess
@@ -28,6 +27,7 @@ from twinvox.backends.luxtts.folder import open_folder
 from twinvox.runtime import default_threads, open_session
 
 ROOT = Path(__file__).parents[2]
+OUT = ROOT / "build/check-macos"
 
 
 @dataclass(frozen=True)
@@ -40,18 +40,15 @@ class Sides:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=ROOT / "build/check-macos")
-    out = parser.parse_args().out
-    out.mkdir(parents=True, exist_ok=True)
-    report = Report(out, machine())
-    report.add_run("C tests", c_tests(out / "csrc"))
+    OUT.mkdir(parents=True, exist_ok=True)
+    report = Report(OUT, machine())
+    report.add_run("C tests", c_tests(OUT / "csrc"))
     report.add_run("suite", [[sys.executable, "-m", "pytest", "-ra", "--color=no", "tests"]])
     with tempfile.TemporaryDirectory() as cache:
         os.environ["TWINVOX_CACHE_DIR"] = cache  # so that opening a model compiles it
         compare(report, on_this_mac())
     report.finish()
-    print(f"\n{out / 'report.md'}: attach it, and report.json, to an issue")
+    print(f"\n{OUT / 'report.md'}: attach it, and report.json, to an issue")
     return 1 if report.problems else 0
 
 

@@ -74,6 +74,8 @@ def delocate_listing(wheel: Path) -> list[str]:
     """Every library outside the wheel that delocate finds it to need."""
     path = [str(Path(sys.executable).parent), os.environ["PATH"]]
     if shutil.which("otool") is None:
+        if shutil.which("llvm-otool-19") is None:
+            sys.exit("delocate needs otool, or LLVM's in its place: apt-get install llvm-19")
         path.insert(0, str(Path(__file__).parent / "llvm"))
     listed = subprocess.run(
         ["delocate-listdeps", "--all", str(wheel)],
