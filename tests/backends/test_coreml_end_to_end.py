@@ -129,7 +129,7 @@ def test_cosyvoice3_keeps_the_neural_engine_to_the_prefill(units, cv3_folder):
 def test_parity_takes_compute_units(units, parity, shipping):
     code, _, _ = parity("synthesizer", shipping, "--compute-units", "flow=cpu_only")
     assert code == 0
-    assert sorted(units.values()) == [GPU, "cpu_only"]
+    assert sorted(units.values()) == [GPU, GPU, "cpu_and_ne", "cpu_only"]
 
 
 def test_luxtts_units_follow_the_variant(units, toy_folder, tmp_path):
