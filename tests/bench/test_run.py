@@ -23,8 +23,8 @@ from twinvox.speech import Segment, Speech
 
 SUMMARY = {
     "backend", "corpus", "corpus_source", "phrase_count", "failed_count", "voice", "seed",
-    "runtime", "compute_units", "threads", "machine", "version", "cold_start_s", "first_synth_ms",
-    "ttft_ms_p50", "ttft_ms_p95", "warm_synth_ms_p50", "warm_synth_ms_p95", "agg_rtfx",
+    "runtime", "compute_units", "precision", "threads", "machine", "version", "cold_start_s",
+    "first_synth_ms", "ttft_ms_p50", "ttft_ms_p95", "warm_synth_ms_p50", "warm_synth_ms_p95", "agg_rtfx",
     "peak_rss_mb", "macro_wer", "macro_cer", "asr_skipped", "asr_backend", "asr_skip_reason",
 }  # fmt: skip
 CATEGORY = {
@@ -35,7 +35,7 @@ PHRASE = {
     "wer", "cer", "asr_ms", "stage_ms", "wav_path", "generated_token_count",
     "decoded_token_count", "finished_on_eos", "error",
 }  # fmt: skip
-SETTING = Setting("fake", "c", "ours", "v", 1, "onnx", "cpu_only", 1, "a machine", "0")
+SETTING = Setting("fake", "c", "ours", "v", 1, "onnx", "cpu_only", "fp32", 1, "a machine", "0")
 
 
 class FakeModel:

@@ -26,8 +26,8 @@ from twinvox.backends.cosyvoice3.contract import CONTRACT
 from twinvox.backends.cosyvoice3.folder import DEFAULT_VOICE
 from twinvox.runtime.base import ModelContract, TensorContract
 
+from ..conversion import convert, seeded
 from . import flow, hift, language_model
-from .conversion import convert, seeded
 from .unroll import unroll
 
 PROMPT_TOKENS = 87

@@ -130,6 +130,7 @@ def _setting(arguments: argparse.Namespace, corpus: "Corpus") -> "Setting":
     default = folder.DEFAULT_VOICE if arguments.backend in options.NAMES else DEFAULT_VOICE
     voice = arguments.voice or arguments.prompt_assets or arguments.prompt_audio or default
     runtime, _ = choose_runtime(arguments.runtime)
+    on_core_ml = arguments.compute_units or "default"
     return Setting(
         backend=arguments.backend,
         corpus=corpus.name,
@@ -137,7 +138,8 @@ def _setting(arguments: argparse.Namespace, corpus: "Corpus") -> "Setting":
         voice=str(voice),
         seed=arguments.seed,
         runtime=runtime,
-        compute_units="cpu_only",
+        compute_units=on_core_ml if runtime == "coreml" else "cpu_only",
+        precision=arguments.precision,
         threads=arguments.threads or default_threads(),
         machine=machine(),
         version=__version__,

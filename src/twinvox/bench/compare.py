@@ -11,8 +11,8 @@ _FIGURES = (
     "warm_synth_ms_p50", "warm_synth_ms_p95", "peak_rss_mb", "macro_wer", "macro_cer",
 )  # fmt: skip
 _SAME = (
-    "backend", "corpus", "phrase_count", "voice", "runtime", "compute_units", "threads",
-    "machine", "asr_backend",
+    "backend", "corpus", "phrase_count", "voice", "runtime", "compute_units", "precision",
+    "threads", "machine", "asr_backend",
 )  # fmt: skip
 
 

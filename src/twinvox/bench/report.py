@@ -59,8 +59,8 @@ def markdown(report: Json) -> str:
         f"# twinvox bench: {summary['backend']}, {summary['corpus']}",
         f"{summary['phrase_count']} phrases ({summary['corpus_source']}), voice "
         f"{summary['voice']}, seed {summary['seed']}. Runtime {summary['runtime']}, compute units "
-        f"{summary['compute_units']}, threads: {summary['threads']}. {summary['machine']}. twinvox "
-        f"{summary['version']}. Speech {heard}.",
+        f"{summary['compute_units']}, {summary['precision']}, threads: {summary['threads']}. "
+        f"{summary['machine']}. twinvox {summary['version']}. Speech {heard}.",
         "![first audio, real-time factor and stages](report.png)",
         table(("", ""), ((title, _cell(name, summary[name])) for name, title in _TITLES.items())),
         "## By category",

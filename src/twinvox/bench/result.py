@@ -64,6 +64,7 @@ class Setting:
     seed: int
     runtime: str
     compute_units: str
+    precision: str
     threads: int
     machine: str
     version: str
