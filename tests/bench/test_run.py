@@ -25,7 +25,8 @@ SUMMARY = {
     "backend", "corpus", "corpus_source", "phrase_count", "failed_count", "voice", "seed",
     "runtime", "compute_units", "precision", "threads", "machine", "version", "cold_start_s",
     "first_synth_ms", "ttft_ms_p50", "ttft_ms_p95", "warm_synth_ms_p50", "warm_synth_ms_p95",
-    "agg_rtfx", "peak_rss_mb", "macro_wer", "macro_cer", "asr_skipped", "asr_backend", "asr_skip_reason",
+    "agg_rtfx", "peak_rss_mb", "macro_wer", "macro_cer", "asr_skipped", "asr_backend",
+    "asr_skip_reason",
 }  # fmt: skip
 CATEGORY = {
     "category", "phrase_count", "macro_wer", "macro_cer", "synth_ms_p50", "synth_ms_p95", "rtfx",

@@ -1,6 +1,6 @@
 """ZipVoice-Distill's flow-matching decoder: a Zipformer2 that keeps the number of frames.
 
-Inside, tensors are [frames, batch, channels] as upstream has them, so that the converter is given
+Inside, tensors are [frames, 1, channels] as upstream has them, so that the converter is given
 the same reshapes and transposes.
 """
 
@@ -91,11 +91,12 @@ class _RelativePositions(nn.Module):
 
 
 class _AttentionWeights(nn.Module):
-    """Shares [heads, batch, rows, rows] of the keys for every query."""
+    """Shares [heads, 1, rows, rows] of the keys for every query."""
 
-    def __init__(self, config: FmDecoderConfig) -> None:
+    def __init__(self, config: FmDecoderConfig, rows: int) -> None:
         super().__init__()
         self.config = config
+        self.rows = rows
         per_head = 2 * config.query_dim + config.position_dim
         self.in_proj = _linear(config.dim, config.n_heads * per_head, config.query_dim**-0.25)
         positions = config.n_heads * config.position_dim
@@ -103,29 +104,25 @@ class _AttentionWeights(nn.Module):
 
     def forward(self, x: Tensor, encodings: Tensor, padding: Tensor) -> Tensor:
         config = self.config
-        rows, batch, _ = x.shape
         inner = config.n_heads * config.query_dim
         query, key, position = self.in_proj(x).split(
             [inner, inner, config.n_heads * config.position_dim], dim=-1
         )
-        query = query.reshape(rows, batch, config.n_heads, config.query_dim).permute(2, 1, 0, 3)
-        key = key.reshape(rows, batch, config.n_heads, config.query_dim).permute(2, 1, 3, 0)
-        position = position.reshape(rows, batch, config.n_heads, config.position_dim)
-        distance = self.linear_pos(encodings).reshape(
-            1, 2 * rows - 1, config.n_heads, config.position_dim
-        )
-        by_distance = torch.matmul(position.permute(2, 1, 0, 3), distance.permute(2, 0, 3, 1))
+        query = query.unflatten(-1, (config.n_heads, -1)).permute(2, 1, 0, 3)
+        key = key.unflatten(-1, (config.n_heads, -1)).permute(2, 1, 3, 0)
+        position = position.unflatten(-1, (config.n_heads, -1)).permute(2, 1, 0, 3)
+        distance = self.linear_pos(encodings).unflatten(-1, (config.n_heads, -1))
+        by_distance = torch.matmul(position, distance.permute(2, 0, 3, 1))
         scores = torch.matmul(query, key) + self._aligned(by_distance)
         return F.softmax(scores.masked_fill(padding[:, None], _MASKED), dim=-1)
 
     def _aligned(self, by_distance: Tensor) -> Tensor:
-        """Scores of keys from scores of distances [heads, batch, rows, 2 * rows - 1]."""
-        heads, batch, rows, distances = by_distance.shape
-        shape = (heads, batch, rows, rows)
+        """Scores of keys from scores of distances [heads, 1, rows, 2 * rows - 1]."""
+        heads, rows = self.config.n_heads, self.rows
+        shape = (heads, 1, rows, rows)
         if torch.jit.is_tracing():  # as upstream exports; a strided view is what eager mode runs
             index = torch.arange(rows - 1, -1, -1)[:, None] + torch.arange(rows)
-            flat = by_distance.reshape(-1, distances)
-            return flat.gather(1, index.repeat(heads * batch, 1)).reshape(shape)
+            return by_distance.flatten(0, 2).gather(1, index.repeat(heads, 1)).reshape(shape)
         head, item, row, step = by_distance.stride()
         return by_distance.as_strided(shape, (head, item, row - step, step), step * (rows - 1))
 
@@ -133,16 +130,15 @@ class _AttentionWeights(nn.Module):
 class _SelfAttention(nn.Module):
     def __init__(self, config: FmDecoderConfig) -> None:
         super().__init__()
-        self.split = (config.n_heads, config.value_dim)
+        self.n_heads = config.n_heads
         inner = config.n_heads * config.value_dim
         self.in_proj = _linear(config.dim, inner)
         self.out_proj = _linear(inner, config.dim)
 
     def forward(self, x: Tensor, weights: Tensor) -> Tensor:
-        rows, batch, _ = x.shape
-        value = self.in_proj(x).reshape(rows, batch, *self.split).permute(2, 1, 0, 3)
+        value = self.in_proj(x).unflatten(-1, (self.n_heads, -1)).permute(2, 1, 0, 3)
         mixed = torch.matmul(weights, value).permute(2, 1, 0, 3)
-        return self.out_proj(mixed.reshape(rows, batch, -1))
+        return self.out_proj(mixed.flatten(2))
 
 
 class _NonlinAttention(nn.Module):
@@ -155,11 +151,10 @@ class _NonlinAttention(nn.Module):
         self.out_proj = _linear(hidden, config.dim, _BRANCH_GAIN)
 
     def forward(self, x: Tensor, weights: Tensor) -> Tensor:
-        rows, batch, _ = x.shape
         gate, value, factor = self.in_proj(x).chunk(3, dim=-1)
-        value = (value * gate.tanh()).reshape(rows, batch, 1, -1).permute(2, 1, 0, 3)
+        value = (value * gate.tanh()).unflatten(-1, (1, -1)).permute(2, 1, 0, 3)
         mixed = torch.matmul(weights[0:1], value).permute(2, 1, 0, 3)
-        return self.out_proj(mixed.reshape(rows, batch, -1) * factor)
+        return self.out_proj(mixed.flatten(2) * factor)
 
 
 class _Convolution(nn.Module):
@@ -184,10 +179,10 @@ def _feedforward(dim: int, hidden: int) -> nn.Sequential:
 
 
 class _Layer(nn.Module):
-    def __init__(self, config: FmDecoderConfig, kernel: int) -> None:
+    def __init__(self, config: FmDecoderConfig, kernel: int, rows: int) -> None:
         super().__init__()
         dim, hidden = config.dim, config.feedforward_dim
-        self.attention_weights = _AttentionWeights(config)
+        self.attention_weights = _AttentionWeights(config, rows)
         self.feedforward1 = _feedforward(dim, hidden * 3 // 4)
         self.feedforward2 = _feedforward(dim, hidden)
         self.feedforward3 = _feedforward(dim, hidden * 5 // 4)
@@ -221,10 +216,11 @@ class _Stack(nn.Module):
 
     def __init__(self, config: FmDecoderConfig, factor: int, n_layers: int, kernel: int) -> None:
         super().__init__()
+        rows = config.frames // factor
         self.factor = factor
         self.time = nn.Sequential(_SwooshR(), _linear(config.time_dim, config.dim))
-        self.positions = _RelativePositions(config.encoding_dim, config.frames // factor)
-        self.layers = nn.ModuleList(_Layer(config, kernel) for _ in range(n_layers))
+        self.positions = _RelativePositions(config.encoding_dim, rows)
+        self.layers = nn.ModuleList(_Layer(config, kernel, rows) for _ in range(n_layers))
         if factor > 1:
             self.logits = nn.Parameter(torch.randn(factor))
             self.bypass = _Bypass(config.dim)
@@ -238,13 +234,11 @@ class _Stack(nn.Module):
         return x if self.factor == 1 else self.bypass(before, self._upsample(x))
 
     def _downsample(self, x: Tensor) -> Tensor:
-        frames, batch, dim = x.shape
         shares = self.logits.softmax(dim=0)[:, None, None]
-        return (x.reshape(frames // self.factor, self.factor, batch, dim) * shares).sum(dim=1)
+        return (x.unflatten(0, (-1, self.factor)) * shares).sum(dim=1)
 
     def _upsample(self, x: Tensor) -> Tensor:
-        rows, batch, dim = x.shape
-        return x[:, None].expand(-1, self.factor, -1, -1).reshape(rows * self.factor, batch, dim)
+        return x[:, None].expand(-1, self.factor, -1, -1).flatten(0, 1)
 
 
 class _TimeEmbedding(nn.Module):

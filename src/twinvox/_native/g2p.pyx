@@ -90,7 +90,8 @@ cdef class Lexicon:
         try:
             for (text, glued, apart, hyphen, closed, quoted), lower in kept:
                 word.text = PyUnicode_AsUTF8AndSize(text, <Py_ssize_t *> &word.n)
-                word.lower = PyUnicode_AsUTF8AndSize(lower, <Py_ssize_t *> &word.n_lower)
+                word.lower = PyUnicode_AsUTF8AndSize(
+                    lower, <Py_ssize_t *> &word.n_lower)
                 word.marks = (
                     WORD_GLUED * bool(glued) | WORD_APART * bool(apart)
                     | WORD_HYPHEN * bool(hyphen) | WORD_CLOSED * bool(closed)
