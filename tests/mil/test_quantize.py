@@ -14,7 +14,7 @@ from tests.mil.harness import few, floats, run, seeds
 from twinvox.mil.package import read_package
 from twinvox.mil.translate import to_onnx
 
-EXACT, FEW_ROWS, ROWS = "Gemm", "MatMulNBits", "DynamicQuantizeMatMul"
+EXACT, ONE_ROW, ROWS = "Gemm", "MatMulNBits", "DynamicQuantizeMatMul"
 
 
 def int8(function, x, rows=None):
@@ -38,7 +38,7 @@ def assert_close(result, expected, share):
 
 @few
 @given(
-    lead=st.sampled_from([(1,), (1, 1, 1), (2, 3), (256,), (257,), (1, 20, 20)]),
+    lead=st.sampled_from([(1,), (1, 1, 1), (2, 3), (1, 4, 2), (300,)]),
     inner=st.sampled_from([64, 127, 128, 129, 300]),
     seed=seeds,
     biased=st.booleans(),
@@ -52,21 +52,21 @@ def test_linear(lead, inner, seed, biased):
     result, nodes = int8(lambda x: mb.linear(x=x, weight=weight, **parameters), x)
     assert_close(result, x @ weight.T + bias, 0.02)
     np.testing.assert_allclose(result[..., 17], np.broadcast_to(bias[17], lead), atol=1e-5)
-    assert nodes[FEW_ROWS if np.prod(lead) <= 256 else ROWS] == 1
+    assert nodes[ONE_ROW if np.prod(lead) == 1 else ROWS] == 1
     assert not nodes[EXACT]
 
 
 @pytest.mark.parametrize("transpose_y", [False, True])
-@pytest.mark.parametrize("lead", [(1, 1), (2, 300)])
+@pytest.mark.parametrize("lead", [(1, 1), (2, 3)])
 def test_matmul(lead, transpose_y):
     x, weight = floats((*lead, 130), 1), floats((130, 70), 2)
     y = np.ascontiguousarray(weight.T) if transpose_y else weight
     result, nodes = int8(lambda x: mb.matmul(x=x, y=y, transpose_y=transpose_y), x)
     assert_close(result, x @ weight, 0.02)
-    assert nodes[FEW_ROWS] + nodes[ROWS] == 1
+    assert nodes[ONE_ROW] + nodes[ROWS] == 1
 
 
-def test_each_block_of_few_rows_has_its_own_scale():
+def test_each_block_of_one_row_has_its_own_scale():
     """A large value spoils its own block, not the whole column."""
     x, weight = floats((1, 2048), 1), floats((64, 2048), 2)
     weight[:, 0] = 3000
@@ -74,7 +74,7 @@ def test_each_block_of_few_rows_has_its_own_scale():
     result, _ = int8(lambda x: mb.linear(x=x, weight=weight), x)
     expected = x @ weight.T
     assert_close(result, expected, 0.3)
-    rows, _ = int8(lambda x: mb.linear(x=x, weight=weight), np.repeat(x, 300, axis=0))
+    rows, _ = int8(lambda x: mb.linear(x=x, weight=weight), np.repeat(x, 2, axis=0))
     assert np.abs(rows[0] - expected).max() > 2 * np.abs(result - expected).max()
 
 
@@ -98,7 +98,7 @@ def test_a_flexible_number_of_rows():
 )
 def test_what_stays_exact(function, width):
     _, nodes = int8(function, floats((2, 3, width), 1))
-    assert not nodes[FEW_ROWS] + nodes[ROWS]
+    assert not nodes[ONE_ROW] + nodes[ROWS]
 
 
 def test_fp16_weights_are_quantised_too():
@@ -108,7 +108,7 @@ def test_fp16_weights_are_quantised_too():
         x,
     )
     assert_close(result, x @ weight.astype(np.float32).T, 0.02)
-    assert nodes[FEW_ROWS] == 1
+    assert nodes[ROWS] == 1
 
 
 def test_an_unknown_precision_is_named():

@@ -79,8 +79,8 @@ def load(
     ``compute_units`` is what Core ML may use, all, cpu_only, cpu_and_gpu or cpu_and_ne: one for
     every stage, or "stage=unit,…" or a dict for single stages, named as in ``Speech.timings``. Left
     out, each stage runs where its graph is known to work; given where Core ML is not the runtime,
-    a ValueError. ``precision`` "int8" makes language model and flow faster and less exact, on ONNX
-    Runtime only; text encoder and vocoder stay as they are.
+    a ValueError. ``precision`` "int8" makes decode and flow faster and less exact, on ONNX Runtime
+    only; the other stages stay as they are.
 
     LuxTTS: ``variant`` is gpu or ane (default: ``TWINVOX_LUXTTS_VARIANT``, else gpu). CosyVoice3:
     ``tokenizer_dir``, ``embeddings_file`` and ``special_tokens_file`` replace those of the folder.

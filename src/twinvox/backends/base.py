@@ -29,7 +29,7 @@ OpenModel = Callable[[Path], Session]
 VoiceSource = Voice | str | PathLike[str] | None
 Ids = npt.NDArray[np.int32]
 _Result = TypeVar("_Result")
-_INT8_STAGES = ("prefill", "decode", "flow")
+_INT8_STAGES = ("decode", "flow")
 
 
 def stage_opener(
@@ -38,8 +38,8 @@ def stage_opener(
     """``open_session`` for the models of one backend, as ``twinvox.load`` is told to.
 
     ``stages`` is the stage of each model, ``default_units`` the compute unit of each stage, which
-    ``options`` override; see ``stage_units``. Vocoders and the text encoder, which are quickly done
-    and easily heard, keep their precision.
+    ``options`` override; see ``stage_units``. What runs once a segment keeps its precision: text
+    encoder, prefill, whose errors decode would read at every step, and vocoder.
     """
     runtime, threads = options.get("runtime", "auto"), options.get("threads")
     compute_units, precision = options.get("compute_units"), options.get("precision", "fp32")

@@ -1,10 +1,9 @@
 """Products with a constant matrix in int8.
 
-For few rows, as a language model has them, each block of 64 values has a scale of its own on either
-side (MatMulNBits): with one row the time goes into reading the matrix anyway, and what a prompt
-leaves in the cache is read at every later step. For more rows there is one scale for each column
-and one for all that the other operand holds (DynamicQuantizeMatMul): several times as fast there,
-and less exact.
+For one row the time goes into reading the matrix, so each block of 64 values has a scale of its own
+on either side (MatMulNBits). For more rows it goes into the product: there is one scale for each
+column and one for all that the other operand holds (DynamicQuantizeMatMul), which is several times
+as fast there and less exact.
 """
 
 import numpy as np
@@ -12,7 +11,6 @@ import numpy as np
 from twinvox.mil.graph import MICROSOFT, Graph, Tensor
 from twinvox.mil.program import Array
 
-_FEW_ROWS = 256  # of a language model's prompt
 _BLOCK = 64  # values with one scale; 896 and 4864, the widths of Qwen2-0.5B, are multiples
 _LARGEST = 127
 _ZERO_POINT = 128  # of unsigned 8-bit blocks, onnxruntime's default
@@ -37,7 +35,7 @@ def quantized_product(graph: Graph, rows: Tensor, weight: Array, bias: Tensor | 
     weight = weight.astype(np.float32)
     n_rows = rows.dims[0]
     shape = (n_rows, columns)
-    if n_rows is not None and n_rows <= _FEW_ROWS:
+    if n_rows == 1:
         padding = -inner % _BLOCK
         blocks = np.pad(weight, ((0, 0), (0, padding))).reshape(columns, -1, _BLOCK)
         values, scales = _quantize(blocks)
