@@ -33,6 +33,15 @@ def fm_decoder(x, text_condition, speech_condition, t, guidance_scale, padding_m
     return mixed * (1 + t) + total + frames + guidance_scale * np.float32(0.01) - x
 
 
+def fm_decoder_inputs(frames: int, seed: int) -> dict[str, np.ndarray]:
+    """Random arrays for every input of the FmDecoder toy."""
+    rng = np.random.default_rng(seed)
+    rows = (1, frames, MELS)
+    shapes = {"x": rows, "text_condition": rows, "speech_condition": rows, "t": (1,),
+              "guidance_scale": (1,), "padding_mask": (1, frames)}  # fmt: skip
+    return {name: rng.random(shape, np.float32) for name, shape in shapes.items()}
+
+
 def vocoder(mel):
     """audio (1, (frames - 1) * 512)."""
     energy = np.pad((BAND @ mel)[0, 0], (0, 1))

@@ -38,10 +38,7 @@ def session(core_ml, package):
 
 
 def arrays(seed=0):
-    rng = np.random.default_rng(seed)
-    shapes = {"x": ROWS, "text_condition": ROWS, "speech_condition": ROWS, "t": (1,),
-              "guidance_scale": (1,), "padding_mask": (1, FRAMES)}  # fmt: skip
-    return {name: rng.random(shape, np.float32) for name, shape in shapes.items()}
+    return toy_models.fm_decoder_inputs(FRAMES, seed)
 
 
 def test_declared_tensors_are_those_of_the_onnx_session(session, onnx):

@@ -27,11 +27,7 @@ def session(package):
 
 
 def arrays(seed=0):
-    rng = np.random.default_rng(seed)
-    rows = (1, FRAMES, 100)
-    shapes = {"x": rows, "text_condition": rows, "speech_condition": rows, "t": (1,),
-              "guidance_scale": (1,), "padding_mask": (1, FRAMES)}  # fmt: skip
-    return {name: rng.random(shape, np.float32) for name, shape in shapes.items()}
+    return toy_models.fm_decoder_inputs(FRAMES, seed)
 
 
 def test_declared_tensors(session):

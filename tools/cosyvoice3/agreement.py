@@ -19,7 +19,6 @@ from twinvox.backends.cosyvoice3.folder import open_folder
 from twinvox.backends.cosyvoice3.lm import Decoder, Embeddings, Sampler
 from twinvox.runtime import open_session
 from twinvox.runtime.base import check_contract
-from twinvox.tables import EmbeddingTable
 
 Floats = npt.NDArray[np.float32]
 Ids = npt.NDArray[np.int32]
@@ -48,14 +47,7 @@ def speak(folder: Path, precision: str, sampler: Sampler, steps: int, threads: i
     check_contract(prefill, contract.llm_prefill())
     decode = open_session(found.llm_decode, threads=threads, precision=precision)
     check_contract(decode, contract.llm_decode())
-    width = CONTRACT.embed_dim
-    embeddings = Embeddings(
-        EmbeddingTable.open(found.embeddings, "text_embedding", (CONTRACT.text_vocab, width)),
-        EmbeddingTable.open(found.embeddings, "speech_embedding", (CONTRACT.speech_vocab, width)),
-        EmbeddingTable.open(
-            found.speech_embedding, "speech_embedding", (CONTRACT.speech_vocab, width)
-        ),
-    )
+    embeddings = Embeddings.open(found.embeddings, found.speech_embedding)
     rng = np.random.default_rng(1)
     text = rng.integers(0, 150_000, 40, dtype=np.int32)
     prompt = rng.integers(0, CONTRACT.first_stop_id, 40, dtype=np.int32)

@@ -32,7 +32,6 @@ from twinvox.backends.cosyvoice3.lm import Decoder, Embeddings
 from twinvox.errors import SynthesisWarning
 from twinvox.runtime import PRECISIONS, open_session
 from twinvox.runtime.base import Session
-from twinvox.tables import EmbeddingTable
 
 Arrays = dict[str, Any]
 Results = dict[str, Any]
@@ -142,14 +141,10 @@ def _open(folder: Path, model: str, precision: str) -> Session:
 
 
 def _embeddings(folder: Path) -> Embeddings:
-    def table(stem: str, name: str, rows: int) -> EmbeddingTable:
-        path = folder / "embeddings" / f"{stem}.safetensors"
-        return EmbeddingTable.open(path, name, (rows, CONTRACT.embed_dim))
-
-    return Embeddings(
-        table("embeddings-runtime-fp32", "text_embedding", CONTRACT.text_vocab),
-        table("embeddings-runtime-fp32", "speech_embedding", CONTRACT.speech_vocab),
-        table("speech_embedding-fp16", "speech_embedding", CONTRACT.speech_vocab),
+    tables = folder / "embeddings"
+    return Embeddings.open(
+        tables / "embeddings-runtime-fp32.safetensors",
+        tables / "speech_embedding-fp16.safetensors",
     )
 
 

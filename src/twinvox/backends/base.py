@@ -16,7 +16,7 @@ import numpy.typing as npt
 from twinvox.audio import Samples, SegmentJoiner
 from twinvox.errors import TextError
 from twinvox.runtime import RuntimeOptions, choose_runtime, open_session
-from twinvox.runtime.base import Session
+from twinvox.runtime.base import ModelContract, Session, check_contract
 from twinvox.runtime.compute_units import stage_units
 from twinvox.speech import Segment, Speech
 from twinvox.voice import Voice
@@ -58,6 +58,13 @@ def stage_opener(
         )
 
     return open_model
+
+
+def open_checked(open_model: OpenModel, path: Path, expected: ModelContract) -> Session:
+    """The model at ``path``, which declares what is expected. Raises ContractError."""
+    session = open_model(path)
+    check_contract(session, expected)
+    return session
 
 
 class Stopped(Exception):

@@ -8,6 +8,7 @@ a result that is still being read from being overwritten.
 import mmap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -39,6 +40,15 @@ class Embeddings:
     speech: EmbeddingTable
     decoded: EmbeddingTable
 
+    @classmethod
+    def open(cls, embeddings: Path, decoded: Path) -> "Embeddings":
+        """``embeddings`` holds both tables of the prefill, ``decoded`` the one of the steps."""
+        return cls(
+            _open_table(embeddings, "text_embedding", CONTRACT.text_vocab),
+            _open_table(embeddings, "speech_embedding", CONTRACT.speech_vocab),
+            open_decoded(decoded),
+        )
+
     def assemble(self, text_ids: Ids, prompt_speech_ids: Ids, out: Float32) -> int:
         """Write [sos, text, task, prompt speech] to ``out`` [prefill_tokens, embed_dim].
 
@@ -55,6 +65,15 @@ class Embeddings:
             table.gather(ids, out[start:end])
         out[end:] = 0
         return end
+
+
+def open_decoded(path: Path) -> EmbeddingTable:
+    """The table of the tokens that the model itself has made."""
+    return _open_table(path, "speech_embedding", CONTRACT.speech_vocab)
+
+
+def _open_table(path: Path, name: str, rows: int) -> EmbeddingTable:
+    return EmbeddingTable.open(path, name, (rows, CONTRACT.embed_dim))
 
 
 @dataclass(frozen=True, slots=True)

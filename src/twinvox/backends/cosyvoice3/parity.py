@@ -12,7 +12,7 @@ from typing import Literal, Unpack
 import numpy as np
 
 from twinvox.audio import Samples
-from twinvox.backends.base import Ids, OpenModel, stage_opener
+from twinvox.backends.base import Ids, OpenModel, open_checked, stage_opener
 from twinvox.backends.cosyvoice3 import contract
 from twinvox.backends.cosyvoice3.contract import CONTRACT
 from twinvox.backends.cosyvoice3.flow import decode_flow, open_flow
@@ -31,8 +31,6 @@ from twinvox.backends.cosyvoice3.parity_lm import replay
 from twinvox.backends.cosyvoice3.prompt import Float32, Prompt
 from twinvox.errors import ModelFormatError
 from twinvox.runtime import RuntimeOptions
-from twinvox.runtime.base import check_contract
-from twinvox.tables import EmbeddingTable
 from twinvox.text.qwen2_tokenizer import Qwen2Tokenizer
 
 EMBEDS_LIMIT = 1e-4  # max|d| of the rows that the language model reads
@@ -119,7 +117,8 @@ def check_frontend(
         tts_text, prompt, normalization="none", prenormalized=True, chunking=False
     )
     rows: Float32 = np.empty((CONTRACT.prefill_tokens, CONTRACT.embed_dim), np.float32)
-    length = _open_embeddings(embeddings_file).assemble(utterance.ids, prompt.speech_ids, rows)
+    embeddings = Embeddings.open(embeddings_file, embeddings_file)
+    length = embeddings.assemble(utterance.ids, prompt.speech_ids, rows)
     slots = list(_slots(tokenizer, utterance.ids, prompt.speech_ids))
     gate, compared, worst = _compare_rows(rows[: len(recorded)], recorded, slots)
     figures = {
@@ -177,8 +176,7 @@ def check_synthesizer(
     reference = None if reference_file is None else read_reference(reference_file)
     open_model = stage_opener(folder.stages, contract.COMPUTE_UNITS, **options)
     lm_gate, lm_figures = _replay(folder, open_model, fixture, tokens)
-    hift = open_model(folder.hift)
-    check_contract(hift, contract.hift())
+    hift = open_checked(open_model, folder.hift, contract.hift())
     mel, n_prompt_mel = decode_flow(open_flow(folder.flow, open_model), prompt, tokens)
     samples = vocode(hift, mel)
     gates = [
@@ -257,13 +255,6 @@ def _check_tokens(path: Path, tokens: Ids, prompt: Prompt) -> None:
             f"{path}: decoded_tokens run from {tokens.min()} to {tokens.max()}; expected 0 to "
             f"{CONTRACT.first_stop_id - 1}"
         )
-
-
-def _open_embeddings(path: Path) -> Embeddings:
-    text = EmbeddingTable.open(path, "text_embedding", (CONTRACT.text_vocab, CONTRACT.embed_dim))
-    shape = CONTRACT.speech_vocab, CONTRACT.embed_dim
-    speech = EmbeddingTable.open(path, "speech_embedding", shape)
-    return Embeddings(text, speech, decoded=speech)
 
 
 def _slots(tokenizer: Qwen2Tokenizer, text_ids: Ids, speech_ids: Ids) -> Iterator[str]:

@@ -4,14 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from twinvox.backends.base import Ids, OpenModel, Progress
+from twinvox.backends.base import Ids, OpenModel, Progress, open_checked
 from twinvox.backends.cosyvoice3 import contract
 from twinvox.backends.cosyvoice3.contract import CONTRACT
 from twinvox.backends.cosyvoice3.folder import ModelFolder
-from twinvox.backends.cosyvoice3.lm import Decoder, Embeddings
+from twinvox.backends.cosyvoice3.lm import Decoder, Embeddings, open_decoded
 from twinvox.backends.cosyvoice3.prompt import Float32
-from twinvox.runtime.base import check_contract
-from twinvox.tables import EmbeddingTable
 
 _NO_IDS: Ids = np.zeros(0, np.int32)
 
@@ -57,12 +55,9 @@ def replay(
 ) -> tuple[list[int], list[bool]]:
     """The rank of each of ``tokens`` after the recorded input ``rows`` [t_pre, embed_dim] and the
     tokens before it, and whether it could have been drawn."""
-    prefill = open_model(folder.llm_prefill)
-    check_contract(prefill, contract.llm_prefill())
-    decode = open_model(folder.llm_decode)
-    check_contract(decode, contract.llm_decode())
-    shape = CONTRACT.speech_vocab, CONTRACT.embed_dim
-    table = EmbeddingTable.open(folder.speech_embedding, "speech_embedding", shape)
+    prefill = open_checked(open_model, folder.llm_prefill, contract.llm_prefill())
+    decode = open_checked(open_model, folder.llm_decode, contract.llm_decode())
+    table = open_decoded(folder.speech_embedding)
     sampler = _Replay(tokens)
     decoder = Decoder(prefill, decode, _RecordedInput(table, table, table, rows))
     decoder.generate(_NO_IDS, _NO_IDS, sampler, len(tokens), Progress(1, None))

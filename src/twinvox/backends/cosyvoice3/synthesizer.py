@@ -23,6 +23,7 @@ from twinvox.backends.base import (
     join_parts,
     join_segments,
     one_ahead,
+    open_checked,
     stage_opener,
 )
 from twinvox.backends.cosyvoice3 import contract
@@ -35,9 +36,7 @@ from twinvox.backends.cosyvoice3.lm import Decoder, Embeddings, Generated
 from twinvox.backends.cosyvoice3.prompt import Prompt
 from twinvox.errors import ModelNotFoundError, PromptError, SynthesisWarning
 from twinvox.runtime import RuntimeOptions
-from twinvox.runtime.base import ModelContract, Session, check_contract
 from twinvox.speech import Speech
-from twinvox.tables import EmbeddingTable
 from twinvox.text.qwen2_tokenizer import Qwen2Tokenizer
 from twinvox.voice import Voice
 
@@ -65,22 +64,12 @@ class CosyVoice3:
     """Hz of the samples it returns."""
 
     def __init__(self, folder: ModelFolder, open_model: OpenModel) -> None:
-        def load(path: Path, expected: ModelContract) -> Session:
-            session = open_model(path)
-            check_contract(session, expected)
-            return session
-
-        text, speech = CONTRACT.text_vocab, CONTRACT.speech_vocab
-        self._embeddings = Embeddings(
-            _open_table(folder.embeddings, "text_embedding", text),
-            _open_table(folder.embeddings, "speech_embedding", speech),
-            _open_table(folder.speech_embedding, "speech_embedding", speech),
-        )
+        self._embeddings = Embeddings.open(folder.embeddings, folder.speech_embedding)
         self._frontend = Frontend(Qwen2Tokenizer.load(folder.tokenizer_dir, folder.special_tokens))
         self._voices = folder.voices
-        self._prefill = load(folder.llm_prefill, contract.llm_prefill())
-        self._decode = load(folder.llm_decode, contract.llm_decode())
-        self._hift = load(folder.hift, contract.hift())
+        self._prefill = open_checked(open_model, folder.llm_prefill, contract.llm_prefill())
+        self._decode = open_checked(open_model, folder.llm_decode, contract.llm_decode())
+        self._hift = open_checked(open_model, folder.hift, contract.hift())
         self._flow = open_flow(folder.flow, open_model)
 
     @classmethod
@@ -268,7 +257,3 @@ class _Notices:
     @staticmethod
     def _warn(message: str) -> None:
         warnings.warn(message, SynthesisWarning, stacklevel=_CALLER)
-
-
-def _open_table(path: Path, name: str, rows: int) -> EmbeddingTable:
-    return EmbeddingTable.open(path, name, (rows, CONTRACT.embed_dim))
