@@ -61,6 +61,8 @@ def fetch(repository: str, commit: str, file: str, digest: Digest, place: Place,
 
     target = place.root(commit) / file
     if target.exists():
+        if digest.problem(target) is None:  # another process has fetched it meanwhile
+            return target
         _discard(target)
     for _ in range(2):
         with explained(f"{file} of {repository}"):
@@ -90,7 +92,7 @@ def fetch(repository: str, commit: str, file: str, digest: Digest, place: Place,
 
 def _discard(path: Path) -> None:
     """Remove a damaged file, and the blob that it links to in the hub's cache."""
-    path.resolve().unlink()
+    path.resolve().unlink(missing_ok=True)
     path.unlink(missing_ok=True)
 
 
