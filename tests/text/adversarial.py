@@ -1,8 +1,6 @@
 """Texts on which tokenizers differ: built of what is rare, not of what is said."""
 
-import time
 import unicodedata
-from collections.abc import Callable
 
 SPACES = " \t\n\v\f\r\x1c\x1f\x85\xa0\u1680\u2003\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
 MARKS = "\u0300\u0301\u0308\u0323\u0327\u0338\u05b0\u064b\u093c\u094d\u3099\u309a\u20dd\ufe0f"
@@ -106,18 +104,3 @@ def _scalar(random, unassigned):
         point = random.randrange(0x110000) if random.random() < 0.5 else random.randrange(0x20000)
         if unicodedata.category(chr(point)) not in excluded:
             return chr(point)
-
-
-def assert_linear(encode: Callable[[str], object], unit: str) -> None:
-    """Eight times as many of ``unit`` take about eight times as long."""
-
-    def seconds(n: int) -> float:
-        text = unit * (n // len(unit))
-        best = 1e9
-        for _ in range(3):
-            start = time.process_time()
-            encode(text)
-            best = min(best, time.process_time() - start)
-        return best
-
-    assert seconds(800_000) < 32 * seconds(100_000) + 0.02  # quadratic: 64 times as long

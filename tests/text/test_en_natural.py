@@ -1,12 +1,12 @@
 """What a good reader says: one table a class of things, and what holds for any text."""
 
-import time
 import unicodedata
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from tests.growth import assert_linear
 from tests.text.en_natural_cases import TABLES
 from twinvox.text import en_upstream
 from twinvox.text.en_natural import normalize
@@ -82,12 +82,4 @@ RUNS = [
 
 @pytest.mark.parametrize("unit", RUNS)
 def test_time_is_linear(unit):
-    def seconds(length):
-        text = (unit * length)[:length]
-        start = time.process_time()
-        normalize(text)
-        return time.process_time() - start
-
-    normalize(unit * 10)
-    short = min(seconds(2_000) for _ in range(3))
-    assert min(seconds(16_000) for _ in range(3)) < 24 * short + 0.02
+    assert_linear(normalize, unit, 16_000)

@@ -1,10 +1,10 @@
 """The front end under load: many threads, any text, long text."""
 
 import random
-import time
 
 import pytest
 
+from tests.growth import assert_linear
 from tests.native.threads import N_THREADS, in_threads
 from twinvox.text.g2p import G2p
 
@@ -12,7 +12,6 @@ SUBJECTS = ["The old man", "A child", "My sister", "Nobody", "The FBI", "Zantrup
 VERBS = ["wanted to record", "had read", "will be thinking of", "jumped over", "didn't use"]
 OBJECTS = ["the well-known song", "an apple", "what they said", "50 tables", "a résumé"]
 ENDS = [".", "?", ", and then left.", "; she knew!", " at 10:30 p.m.", " (in the end)."]
-LONG = 40_000
 LENGTHS = (0, 1, 3, 6, 10, 20, 60)
 
 
@@ -63,15 +62,5 @@ def test_any_text_is_spoken_without_an_exception(g2p):
         "www.", "&", "&:", "*", "_", "UNESCO ", "zxq", "blorfing ", "I'm ", "http://a", "MMX ",
     ],
 )  # fmt: skip
-def test_time_grows_with_the_length_and_no_faster(g2p, unit):
-    """Ten times the text takes about ten times as long; the square of it would be a hundred."""
-    text = unit * (LONG // len(unit))
-    best = []
-    for length, rounds in ((LONG // 10, 4), (LONG, 2)):
-        times = []
-        for _ in range(rounds):
-            start = time.process_time()
-            g2p.phonemize(text[:length])
-            times.append(time.process_time() - start)
-        best.append(min(times))
-    assert best[1] < 35 * best[0] + 0.005, best
+def test_time_is_linear(g2p, unit):
+    assert_linear(g2p.phonemize, unit, 40_000)

@@ -5,6 +5,7 @@ import unicodedata
 import numpy as np
 import pytest
 
+from tests.growth import assert_linear
 from tests.native.test_bpe import ORACLE, TOKENS, TRAINING_TEXT
 from tests.native.threads import in_threads
 from tests.reference import bpe as reference
@@ -236,4 +237,4 @@ def test_a_vocabulary_cut_short_at_a_line_is_told_by_the_special_tokens(folder):
     ["a", "the", "ab", "的", "中国的人", " ", "\n ", "e\u0301", "!", "[", "<|endofprompt|", "👩‍👩"],
 )
 def test_time_is_linear(tokenizer, unit):
-    adversarial.assert_linear(tokenizer.encode, unit)
+    assert_linear(tokenizer.encode, unit, 800_000)
