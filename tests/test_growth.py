@@ -4,8 +4,8 @@ from tests.growth import assert_linear
 
 
 def test_quadratic_work_is_told():
-    with pytest.raises(pytest.fail.Exception, match="'ab': 2000 characters"):
-        assert_linear(lambda text: [text.count("c") for _ in text], "ab", 2_000)
+    with pytest.raises(pytest.fail.Exception, match="'ab': 1000 characters"):
+        assert_linear(lambda text: [a < b for a in text for b in text], "ab", 1_000)
 
 
 def test_linear_work_passes():
