@@ -77,13 +77,13 @@ def test_the_disk_fills_up_in_the_middle(server, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/hf/blobs/1")
 
     monkeypatch.setattr(huggingface_hub, "hf_hub_download", full)
-    with pytest.raises(DownloadError, match=r"No space left on device \(/hf/blobs/1\).*is kept"):
+    with pytest.raises(DownloadError, match=r"No space left on device \(/hf/blobs/1\).*are kept"):
         fetched()
 
 
 def test_after_a_failure_only_the_rest_is_fetched(server):
     server.fail("GET gpu/TextEncoder.mlmodelc/weights/weight.bin", hub_server.status(500), 50)
-    with pytest.raises(DownloadError, match=r"TextEncoder.*answered 500.*is kept"):
+    with pytest.raises(DownloadError, match=r"TextEncoder.*answered 500.*are kept"):
         fetched()
     server.faults.clear()
     before = set(server.gets("resolve"))
@@ -120,7 +120,7 @@ def test_after_a_failure_only_the_rest_is_fetched(server):
         ("HEAD tokens.txt", hub_server.status(500), 99, "tokens.txt.*500"),
         ("HEAD tokens.txt", hub_server.html, 9, "tokens.txt.*not the hub's"),
         ("HEAD tokens.txt", hub_server.other_commit, 9, "tokens.txt.*another commit"),
-        (f"GET {BIG}", hub_server.status(429), 99, "FmDecoder.*429.*is kept"),
+        (f"GET {BIG}", hub_server.status(429), 99, "FmDecoder.*429.*are kept"),
         (f"GET {BIG}", hub_server.status(502), 99, "FmDecoder.*502"),
         (f"GET {BIG}", hub_server.html, 9, "FmDecoder.*ended early.*41,?088"),
         (f"GET {BIG}", hub_server.html_of_right_size, 9, "FmDecoder.*is an HTML page.*twice"),

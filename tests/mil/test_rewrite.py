@@ -143,6 +143,43 @@ def test_no_weight_is_transposed_or_copied_into_the_graph(tmp_path):
     )
 
 
+def swoosh(x, bound=np.inf, one=1.0):
+    """Zipformer's activation as torch writes it, without log1p."""
+    log = mb.log(x=mb.add(x=mb.exp(x=x), y=np.float32(one)))
+    return mb.select(cond=mb.equal(x=log, y=np.float32(bound)), a=x, b=log)
+
+
+def log1p_swoosh(x):
+    log = mb.log(x=mb.exp(x=x), epsilon=np.float32(1))
+    return mb.select(cond=mb.equal(x=np.float32(np.inf), y=log), a=x, b=log)
+
+
+@pytest.mark.parametrize("written", [swoosh, log1p_swoosh])
+def test_a_softplus_needs_no_mask(written):
+    edges = [-np.inf, -200, -88, -20, -1e-6, 0, 1e-6, 15, 79.99, 80, 80.01, 88.7, 89, 1e30, np.inf]
+    x = np.array([*edges, np.nan, *np.linspace(-30, 100, 1000)], np.float32)
+    result, nodes = translated(written, {"x": x})
+    with np.errstate(invalid="ignore"):
+        expected = np.logaddexp(x.astype(np.float64), 0)
+    np.testing.assert_allclose(result["out"], expected, rtol=3e-7, atol=1e-7)
+    assert nodes == {"Min": 1, "Exp": 1, "Add": 1, "Log": 1, "Max": 1}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda x: swoosh(x, bound=90.0),
+        lambda x: swoosh(x, one=2.0),
+        lambda x: mb.select(cond=mb.equal(x=x, y=np.float32(np.inf)), a=x, b=swoosh(x, bound=9.0)),
+    ],
+)
+def test_what_only_looks_like_a_softplus_keeps_its_mask(other):
+    x = np.linspace(-30, 100, 1000, dtype=np.float32)
+    _, nodes = translated(other, {"x": x})
+    assert nodes["Where"] >= 1
+    assert not nodes["Max"]
+
+
 ONE_NODE = {
     "Conv": lambda x: mb.conv(x=x, weight=floats((6, 4, 3), 1), bias=floats((6,), 2)),
     "Gelu": lambda x: mb.gelu(x=x, mode="TANH_APPROXIMATION"),

@@ -14,7 +14,7 @@ from twinvox.hub.receipt import Digest
 
 _DEFAULT_ENDPOINT = "https://huggingface.co"
 _TIMEOUT_S = 30.0
-_KEPT = "what has arrived is kept"
+_KEPT = "the files that have arrived whole are kept"
 
 
 @dataclass(frozen=True, slots=True)

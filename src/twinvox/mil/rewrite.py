@@ -1,15 +1,19 @@
-"""Reshapes, transposes and matrix products without avoidable work.
+"""Reshapes, transposes, matrix products and softplus without avoidable work.
 
 Converters leave many transposes behind. One that moves only dimensions of size 1 copies nothing
 and is a reshape; one that swaps the last two before a product is a flag of that product; heads
-repeated for grouped-query attention need not be copied at all.
+repeated for grouped-query attention need not be copied at all. A softplus written out needs no
+mask where it overflows.
 """
 
-from collections.abc import Sequence
-from math import prod
+from collections.abc import Callable, Sequence
+from math import isinf, prod
 
 from twinvox.mil.graph import MICROSOFT, Graph, Tensor
 from twinvox.mil.program import Shape
+
+_LARGE = {"fp32": 80.0, "fp16": 10.0}  # exp of it is finite, and log(exp(x) + 1) rounds to x
+_LARGEST_EPSILON = 1e-30
 
 
 def reshape(graph: Graph, x: Tensor, shape: Shape) -> Tensor:
@@ -143,13 +147,50 @@ def _repeated_heads(graph: Graph, x: Tensor, y: Tensor) -> Tensor | None:
     return reshape(graph, single, (batch, groups, rows, columns))
 
 
-def _input_of(graph: Graph, tensor: Tensor, op_type: str) -> Tensor | None:
-    """The first operand of the node that makes ``tensor``, where that node is an ``op_type`` and
-    the operand's shape is known."""
-    node = graph.producer(tensor)
+def softplus(graph: Graph, mask: Tensor, x: Tensor, log: Tensor) -> Tensor | None:
+    """log(exp(x) + 1), where that is ``log`` and ``mask`` takes ``x`` for it where it is infinite;
+    None where they are anything else.
+
+    The larger of ``x`` and a logarithm that cannot overflow is the same without the mask and the
+    choice. ONNX Runtime's own Softplus is slower than either.
+    """
+    masked = _beside(graph, mask, "Equal", isinf)
+    total = _operand(graph, log, "Log")
+    total = _beside(graph, total, "Add", lambda scalar: 0 <= scalar < _LARGEST_EPSILON) or total
+    exponent = _operand(graph, _beside(graph, total, "Add", lambda scalar: scalar == 1), "Exp")
+    if masked is None or exponent is None or x.dtype not in _LARGE:
+        return None
+    if (masked.name, exponent.name) != (log.name, x.name):
+        return None
+    exponential = graph.node("Exp", graph.node("Min", x, graph.scalar(_LARGE[x.dtype], x)))
+    total = graph.node("Add", exponential, graph.scalar(1, x))
+    return graph.node("Max", x, graph.node("Log", total), shape=x.shape)
+
+
+def _operand(graph: Graph, tensor: Tensor | None, op_type: str) -> Tensor | None:
+    """The first operand of the node that makes ``tensor``, where that node is an ``op_type``."""
+    node = None if tensor is None else graph.producer(tensor)
+    return node.inputs[0] if node is not None and node.op_type == op_type else None
+
+
+def _beside(
+    graph: Graph, tensor: Tensor | None, op_type: str, accepts: Callable[[float], bool]
+) -> Tensor | None:
+    """What stands beside a scalar that is accepted in the node that makes ``tensor``, where that
+    node is an ``op_type`` of two operands."""
+    node = None if tensor is None else graph.producer(tensor)
     if node is None or node.op_type != op_type:
         return None
-    operand = node.inputs[0]
+    for operand, scalar in (node.inputs, node.inputs[::-1]):
+        constant = None if scalar is None else scalar.constant
+        if constant is not None and constant.shape == () and accepts(float(constant.array)):
+            return operand
+    return None
+
+
+def _input_of(graph: Graph, tensor: Tensor, op_type: str) -> Tensor | None:
+    """As ``_operand``, where the operand's shape is known."""
+    operand = _operand(graph, tensor, op_type)
     return None if operand is None or operand.shape is None else operand
 
 

@@ -244,7 +244,7 @@ class _Notices:
             self._announced = True
             self._warn(
                 f"the runtime declined the buffers of {', '.join(generated.declined)}; they are "
-                "copied at each step, which is slower"
+                "copied, which is slower"
             )
         if not generated.finished_on_eos:
             count = len(generated.tokens)

@@ -2,10 +2,13 @@
 
 from twinvox.mil.graph import Tensor
 from twinvox.mil.ops import Call, op
+from twinvox.mil.rewrite import softplus
 
 
 @op("select")
 def select(call: Call) -> Tensor:
     cond, a, b = call.tensor("cond"), call.tensor("a"), call.tensor("b")
     graph = call.graph
-    return graph.node("Where", graph.cast(cond, "bool"), a, b, dtype=a.dtype)
+    return softplus(graph, cond, a, b) or graph.node(
+        "Where", graph.cast(cond, "bool"), a, b, dtype=a.dtype
+    )
