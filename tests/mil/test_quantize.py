@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.mil.builder import Input, Range, build_package, mb
 from tests.mil.harness import few, floats, run, seeds
+from twinvox.mil import quantize
 from twinvox.mil.package import read_package
 from twinvox.mil.translate import to_onnx
 
@@ -117,3 +118,23 @@ def test_an_unknown_precision_is_named():
         build_package(path, lambda x: mb.relu(x=x), {"x": Input((2,), np.float32)})
         with pytest.raises(ValueError, match=r"precision is 'int4'; expected one of fp32, fp16, i"):
             to_onnx(read_package(path), precision="int4")
+
+
+def test_a_weight_used_again_is_quantized_once(monkeypatch):
+    quantized = []
+    quantize_one = quantize._quantize
+    monkeypatch.setattr(
+        quantize, "_quantize", lambda weight: quantized.append(1) or quantize_one(weight)
+    )
+
+    def function(x):
+        weight = mb.const(val=floats((80, 80), 1))
+        twice = mb.linear(x=mb.linear(x=x, weight=weight), weight=weight)
+        return mb.matmul(x=twice, y=weight, transpose_y=True)
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "q.mlpackage"
+        program = read_package(build_package(path, function, {"x": Input((3, 80))}))
+        model = to_onnx(program, precision="int8")
+    assert Counter(node.op_type for node in model.graph.node)[ROWS] == 3
+    assert len(quantized) == 1

@@ -1,6 +1,6 @@
 """An ONNX graph under construction: typed tensors, nodes and initialisers."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -79,7 +79,8 @@ class Graph:
         self._initializers: dict[str, TensorProto] = {}
         self._inline: dict[tuple[str, tuple[int, ...], bytes], Tensor] = {}
         self._constants: dict[tuple[int, bool], Tensor] = {}
-        self._kept: list[Constant] = []
+        self._derived: dict[tuple[int, Hashable], tuple[Tensor, ...]] = {}
+        self._kept: list[Constant] = []  # whose ids are keys above
         self._count = 0
 
     def computed(self, dtype: str) -> str:
@@ -150,9 +151,20 @@ class Graph:
         """A MIL constant in its computed dtype, or as it is stored where ``raw`` is set."""
         key = (id(constant), raw)
         if key not in self._constants:
-            self._kept.append(constant)  # keeps the id alive
+            self._kept.append(constant)
             self._constants[key] = self._emit_constant(constant, raw)
         return self._constants[key]
+
+    def derived(
+        self, constant: Constant, way: Hashable, make: Callable[[], tuple[Tensor, ...]]
+    ) -> tuple[Tensor, ...]:
+        """What ``make`` computes from ``constant``, once for each ``way``: unrolled loops use a
+        weight many times."""
+        key = (id(constant), way)
+        if key not in self._derived:
+            self._kept.append(constant)
+            self._derived[key] = make()
+        return self._derived[key]
 
     def _emit_constant(self, constant: Constant, raw: bool) -> Tensor:
         stored = constant.type.dtype

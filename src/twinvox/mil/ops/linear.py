@@ -2,7 +2,7 @@
 
 from twinvox.mil.graph import Tensor
 from twinvox.mil.ops import Call, op
-from twinvox.mil.quantize import quantized_product, worth_quantizing
+from twinvox.mil.quantize import quantizable, quantized_product
 from twinvox.mil.rewrite import product, reshape, transpose
 
 
@@ -19,8 +19,8 @@ def linear(call: Call) -> Tensor:
         result = product(graph, x, weight, transpose_y=True)
         return result if bias is None else graph.node("Add", result, bias)
     rows = reshape(graph, x, (None, x.dims[-1])) if x.rank > 2 else x
-    if worth_quantizing(graph, x, weight):
-        result = quantized_product(graph, rows, call.array("weight"), bias)
+    if constant := quantizable(graph, x, weight):
+        result = quantized_product(graph, rows, constant, bias, transposed=True)
     else:
         shape = (rows.dims[0], weight.dims[0])
         result = graph.node("Gemm", rows, weight, bias, shape=shape, transB=1)
@@ -32,10 +32,11 @@ def matmul(call: Call) -> Tensor:
     graph, x, y = call.graph, call.tensor("x"), call.tensor("y")
     transpose_x = call.flag("transpose_x", False)
     transpose_y = call.flag("transpose_y", False)
-    if worth_quantizing(graph, x, y) and not transpose_x and x.rank > 1 and None not in x.dims:
-        weight = call.array("y") if transpose_y else call.array("y").T
+    weight = quantizable(graph, x, y)
+    if weight and not transpose_x and x.rank > 1 and None not in x.dims:
         rows = reshape(graph, x, (None, x.dims[-1]))
-        return reshape(graph, quantized_product(graph, rows, weight, None), call.out.shape)
+        result = quantized_product(graph, rows, weight, None, transposed=transpose_y)
+        return reshape(graph, result, call.out.shape)
     return product(graph, x, y, transpose_x=transpose_x, transpose_y=transpose_y)
 
 
