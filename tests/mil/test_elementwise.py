@@ -232,3 +232,14 @@ def test_select(shape, seed, flexible):
         np.where(x > 0, a, b),
         flexible=flexible,
     )
+
+
+def test_select_between_booleans():
+    x, y = integers((4, 5), 1), integers((4, 5), 2)
+
+    def function(x, y):
+        chosen = mb.select(cond=mb.less(x=x, y=y), a=mb.equal(x=x, y=3), b=mb.greater(x=y, y=0))
+        return mb.cast(x=chosen, dtype="int32")
+
+    expected = np.where(x < y, x == 3, y > 0).astype(np.int32)
+    check("select", function, {"x": x, "y": y}, expected)

@@ -239,6 +239,15 @@ def test_one_hot(shape, seed, data):
     )
 
 
+def test_one_hot_of_booleans():
+    def cold(indices):
+        hot = mb.one_hot(indices=indices, one_hot_vector_size=3, on_value=False, off_value=True)
+        return mb.cast(x=hot, dtype="int32")
+
+    indices = np.array([2, 0], np.int32)
+    check("one_hot", cold, {"indices": indices}, 1 - np.eye(3, dtype=np.int32)[indices])
+
+
 @covers("non_zero")
 def test_non_zero():
     x = np.where(floats((3, 4), 1) > 0, 1, 0).astype(np.int32)

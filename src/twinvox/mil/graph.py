@@ -188,6 +188,13 @@ class Graph:
             return tensor
         return self.node("Cast", tensor, dtype=dtype, shape=tensor.shape, to=ONNX_DTYPES[dtype])
 
+    def where(self, condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        """``a`` where ``condition`` holds and ``b`` elsewhere."""
+        if a.dtype == "bool":  # onnxruntime chooses between no booleans
+            a, b = self.cast(a, "uint8"), self.cast(b, "uint8")
+            return self.cast(self.node("Where", condition, a, b, dtype="uint8"), "bool")
+        return self.node("Where", condition, a, b, dtype=a.dtype)
+
     def int64(self, tensor: Tensor) -> Tensor:
         """``tensor`` as int64, folded now where it is constant."""
         if tensor.constant is not None:

@@ -9,6 +9,4 @@ from twinvox.mil.rewrite import softplus
 def select(call: Call) -> Tensor:
     cond, a, b = call.tensor("cond"), call.tensor("a"), call.tensor("b")
     graph = call.graph
-    return softplus(graph, cond, a, b) or graph.node(
-        "Where", graph.cast(cond, "bool"), a, b, dtype=a.dtype
-    )
+    return softplus(graph, cond, a, b) or graph.where(graph.cast(cond, "bool"), a, b)

@@ -158,7 +158,7 @@ def one_hot(call: Call) -> Tensor:
     hot = graph.node("Equal", apart, graph.constant(places, indices.dtype), dtype="bool")
     on = on or graph.constant(1, "int32")
     off = off or graph.constant(0, "int32")
-    return graph.node("Where", hot, on, off, dtype=on.dtype)
+    return graph.where(hot, on, off)
 
 
 @op("non_zero")
