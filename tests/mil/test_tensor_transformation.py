@@ -34,6 +34,48 @@ def test_reshape_keeps_sizes_given_as_zero():
         )
 
 
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [([-1, 0], (6, 4)), ([1, 0, 0, 0], (1, 2, 3, 4)), ([0, -1, 0, 0, 0], (1, 1, 2, 3, 4))],
+)
+def test_reshape_counts_zeros_from_the_last_axis(target, expected):
+    """Since iOS 17, where the ranks may differ."""
+    x = floats((2, 3, 4), 1)
+    for flexible in (False, True):
+        check(
+            "reshape",
+            lambda x: mb.reshape(x=x, shape=target),
+            {"x": x},
+            x.reshape(expected),
+            flexible=flexible,
+        )
+    check(
+        "reshape",
+        lambda x, shape: mb.reshape(x=x, shape=shape),
+        {"x": x, "shape": np.array(target, np.int32)},
+        x.reshape(expected),
+    )
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda y: mb.slice_by_index(x=y, begin=[0, 1, 0], end=[1, 3, 4]), np.s_[:1, 1:3]),
+        (lambda y: mb.expand_dims(x=mb.relu(x=y), axes=[0]), np.s_[None]),
+    ],
+)
+def test_a_size_declared_as_0_is_one_that_is_not_known(function, expected):
+    """coremltools writes it into the type of what a reshape with zeros returns."""
+    x = floats((2, 3, 4), 1, 0, 1)
+    check(
+        "reshape",
+        lambda x: function(mb.reshape(x=x, shape=[0, 0, 4])),
+        {"x": x},
+        x[expected],
+        flexible=True,
+    )
+
+
 def test_reshape_to_a_shape_known_at_run_time():
     x, shape = floats((2, 3, 4), 1), np.array([4, 6], np.int32)
     check(

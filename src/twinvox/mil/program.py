@@ -4,7 +4,7 @@ A program is one function: named tensors in, a list of operations in order, name
 Constants stay where they are stored until someone asks for their array.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from pathlib import Path
@@ -31,6 +31,12 @@ class TensorType:
     def size(self) -> int:
         """The number of values; 0 where it is only known when the model runs."""
         return prod(size or 0 for size in self.shape)
+
+    @property
+    def known(self) -> "TensorType":
+        """The type less what is not known of a result declared so. No tensor of Core ML is empty:
+        coremltools declares a size of 0 where a reshape keeps that of a flexible axis."""
+        return replace(self, shape=tuple(size or None for size in self.shape))
 
     def __str__(self) -> str:
         dims = ", ".join("?" if size is None else str(size) for size in self.shape)
@@ -121,7 +127,7 @@ class Feature:
             raise ModelFormatError(
                 f"{where}: {value.name!r} is declared with another rank than {value.type}"
             )
-        shape = value.type.shape
+        shape = value.type.known.shape
         if enumerated:
             shape = tuple(
                 sizes[0] if len(set(sizes)) == 1 else None

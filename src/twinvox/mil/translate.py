@@ -1,6 +1,7 @@
 """Translate a MIL program to an ONNX model that keeps the program's names, shapes and dtypes."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import onnx
 from onnx import helper
@@ -88,6 +89,8 @@ class _Translation:
                 f"{self.program.name}: operation {operation.name!r} is of kind {operation.kind}, "
                 f"which is not supported; supported are {', '.join(sorted(self.registry))}"
             )
+        outputs = (replace(output, type=output.type.known) for output in operation.outputs)
+        operation = replace(operation, outputs=tuple(outputs))
         call = Call(self.graph, operation, self.values, self.program.name)
         try:
             result = translator(call)

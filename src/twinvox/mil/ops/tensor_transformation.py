@@ -7,10 +7,18 @@ from twinvox.mil.rewrite import reshape, transpose
 
 @op("reshape")
 def reshape_(call: Call) -> Tensor:
-    x, shape = call.tensor("x"), call.tensor("shape")
+    """A size of 0 is that of ``x``, counted from the last axis; of an axis before the first, 1."""
+    graph, x, shape = call.graph, call.tensor("x"), call.tensor("shape")
     if call.out.shape.count(None) <= 1:
-        return reshape(call.graph, x, call.out.shape)
-    return call.graph.node("Reshape", x, call.graph.int64(shape))
+        return reshape(graph, x, call.out.shape)
+    sizes, added = graph.int64(shape), len(call.out.shape) - x.rank
+    if added:  # ONNX counts from the first axis
+        kept = graph.node("Shape", x, dtype="int64", start=max(-added, 0))
+        if added > 0:
+            kept = graph.node("Concat", graph.ints([1] * added), kept, axis=0)
+        is_kept = graph.node("Equal", sizes, graph.ints([0]), dtype="bool")
+        sizes = graph.where(is_kept, kept, sizes)
+    return graph.node("Reshape", x, sizes)
 
 
 @op("reshape_like")
