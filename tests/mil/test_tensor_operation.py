@@ -33,8 +33,8 @@ def test_concat(shape, count, seed, data, flexible):
 
 
 @few
-@given(shape=shapes(2, 3), seed=seeds, data=st.data())
-def test_concat_interleaved(shape, seed, data):
+@given(shape=shapes(2, 3), seed=seeds, data=st.data(), flexible=st.booleans())
+def test_concat_interleaved(shape, seed, data, flexible):
     axis = data.draw(st.integers(-len(shape), len(shape) - 1))
     x, y = floats(shape, seed), floats(shape, seed + 1)
     sizes = list(shape)
@@ -45,6 +45,7 @@ def test_concat_interleaved(shape, seed, data):
         lambda x, y: mb.concat(values=(x, y), axis=axis, interleave=True),
         {"x": x, "y": y},
         expected,
+        flexible=flexible,
     )
 
 

@@ -17,10 +17,15 @@ def concat(call: Call) -> Tensor:
     graph, values = call.graph, call.tensors("values")
     axis = call.integer("axis")
     if call.flag("interleave", False):
-        between = graph.ints([axis % values[0].rank + 1])
-        apart = [graph.node("Unsqueeze", value, between) for value in values]
-        joined = graph.node("Concat", *apart, axis=axis % values[0].rank + 1)
-        return reshape(graph, joined, call.out.shape)
+        after = axis % values[0].rank + 1
+        apart = [graph.node("Unsqueeze", value, graph.ints([after])) for value in values]
+        joined = graph.node("Concat", *apart, axis=after)
+        if call.out.shape.count(None) <= 1:
+            return reshape(graph, joined, call.out.shape)
+        lead = graph.node("Shape", values[0], dtype="int64", end=after - 1)
+        rest = graph.node("Shape", values[0], dtype="int64", start=after)
+        sizes = graph.node("Concat", lead, graph.ints([-1]), rest, axis=0)
+        return graph.node("Reshape", joined, sizes)
     if values[0].rank == 0:
         values = tuple(reshape(graph, value, (1,)) for value in values)
     return values[0] if len(values) == 1 else graph.node("Concat", *values, axis=axis)
