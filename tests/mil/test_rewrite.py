@@ -169,6 +169,7 @@ def test_a_softplus_needs_no_mask(written):
     "other",
     [
         lambda x: swoosh(x, bound=90.0),
+        lambda x: swoosh(x, bound=-np.inf),
         lambda x: swoosh(x, one=2.0),
         lambda x: mb.select(cond=mb.equal(x=x, y=np.float32(np.inf)), a=x, b=swoosh(x, bound=9.0)),
     ],

@@ -7,7 +7,7 @@ mask where it overflows.
 """
 
 from collections.abc import Callable, Sequence
-from math import isinf, prod
+from math import inf, prod
 
 from twinvox.mil.graph import MICROSOFT, Graph, Tensor
 from twinvox.mil.program import Shape
@@ -154,7 +154,7 @@ def softplus(graph: Graph, mask: Tensor, x: Tensor, log: Tensor) -> Tensor | Non
     The larger of ``x`` and a logarithm that cannot overflow is the same without the mask and the
     choice. ONNX Runtime's own Softplus is slower than either.
     """
-    masked = _beside(graph, mask, "Equal", isinf)
+    masked = _beside(graph, mask, "Equal", lambda scalar: scalar == inf)
     total = _operand(graph, log, "Log")
     total = _beside(graph, total, "Add", lambda scalar: 0 <= scalar < _LARGEST_EPSILON) or total
     exponent = _operand(graph, _beside(graph, total, "Add", lambda scalar: scalar == 1), "Exp")
