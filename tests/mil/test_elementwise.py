@@ -181,6 +181,19 @@ def test_binary_with_integers(kind, shape, seed, data):
     check(kind, lambda x, y: function(x=x, y=y), {"x": x, "y": y}, BINARY[kind](x, y))
 
 
+@pytest.mark.parametrize("kind", ["floor_div", "mod"])
+def test_division_rounded_down_is_exact(kind):
+    """Also where the quotient in float32 is not, as of 1 by the float32 next to 0.1."""
+    x, y = np.meshgrid(
+        np.float32([1, -1, 0.3, 7, 1e6, -1e6, 12345.678, 0, -1e-45, np.nan]),
+        np.float32([0.1, -0.1, 3, 7e-3, -0.5, 1e9, np.inf, -np.inf]),
+    )
+    function = getattr(mb, kind)
+    with np.errstate(invalid="ignore"):
+        expected = BINARY[kind](x, y)
+    check(kind, lambda x, y: function(x=x, y=y), {"x": x, "y": y}, expected, rtol=1e-6, atol=0)
+
+
 @covers("pow")
 @few
 @given(shape=shapes(), seed=seeds, exponent=st.sampled_from([0.5, 2.0, -1.0, 3.0]))

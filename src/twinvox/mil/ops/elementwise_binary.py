@@ -52,14 +52,27 @@ def floor_div(call: Call) -> Tensor:
     graph, x, y = operands(call)
     if x.dtype == "int32":  # Div truncates
         return graph.node("Div", graph.node("Sub", x, graph.node("Mod", x, y)), y)
-    return graph.node("Floor", graph.node("Div", x, y))
+    quotient = graph.node("Div", x, y)
+    whole = graph.node("Floor", quotient)
+    # A quotient that was rounded up to a whole number has nearly all of the divisor left over.
+    twice = graph.node("Mul", _remainder(graph, x, y), graph.scalar(2, x))
+    sizes = (graph.node("Abs", twice), graph.node("Abs", y))
+    much = graph.node("GreaterOrEqual", *sizes, dtype="bool")
+    is_whole = graph.node("Equal", quotient, whole, dtype="bool")
+    rounded_up = graph.node("And", is_whole, much)
+    return graph.where(rounded_up, graph.node("Sub", whole, graph.scalar(1, x)), whole)
 
 
 @op("mod")
 def mod(call: Call) -> Tensor:
-    """The remainder has the sign of the divisor."""
     graph, x, y = operands(call)
-    if x.dtype == "int32":
-        return graph.node("Mod", x, y)
-    whole = graph.node("Floor", graph.node("Div", x, y))
-    return graph.node("Sub", x, graph.node("Mul", whole, y))
+    return graph.node("Mod", x, y) if x.dtype == "int32" else _remainder(graph, x, y)
+
+
+def _remainder(graph: Graph, x: Tensor, y: Tensor) -> Tensor:
+    """What is left of a division rounded down, exactly: it has the sign of the divisor, where
+    ONNX gives it that of the dividend."""
+    left = graph.node("Mod", x, y, fmod=1)
+    signed = graph.node("Mul", graph.node("Sign", left), y)
+    differs = graph.node("Less", signed, graph.scalar(0, x), dtype="bool")
+    return graph.where(differs, graph.node("Add", left, y), left)
