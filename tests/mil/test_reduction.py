@@ -61,6 +61,14 @@ def test_reduce(kind, shape, seed, data, keep, integral, flexible):
     )
 
 
+@pytest.mark.parametrize(
+    ("kind", "expected"), [("reduce_mean", np.copy), ("reduce_sum_square", np.square)]
+)
+def test_reduce_over_no_axes(kind, expected):
+    x, none = floats((2, 3), 1), np.array([], np.int32)
+    check(kind, lambda x: getattr(mb, kind)(x=x, axes=none), {"x": x}, expected(x))
+
+
 @covers("reduce_argmax", "reduce_argmin")
 @pytest.mark.parametrize("kind", ["reduce_argmax", "reduce_argmin"])
 @few

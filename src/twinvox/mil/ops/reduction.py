@@ -34,10 +34,12 @@ def irrational(call: Call) -> Tensor:
 
 
 def _reduce(call: Call, op_type: str, x: Tensor) -> Tensor:
-    axes = call.ints("axes", None)
+    graph, axes = call.graph, call.ints("axes", None)
     axes = list(range(x.rank)) if axes is None else axes
     keep = call.flag("keep_dims", False)
-    return call.graph.node(op_type, x, call.graph.ints(axes), keepdims=int(keep))
+    if not axes:  # which are all of them to ONNX
+        x, axes, keep = graph.node("Unsqueeze", x, graph.ints([-1])), [-1], False
+    return graph.node(op_type, x, graph.ints(axes), keepdims=int(keep))
 
 
 @op(*_INDEX)
