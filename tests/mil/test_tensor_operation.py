@@ -177,6 +177,20 @@ def test_range_1d(start, count, step, whole):
     )
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_the_count_of_a_constant_range_is_that_of_its_own_precision(dtype):
+    """A number more of these is below the end where the quotient is not rounded as they are."""
+    end, step, count = {np.float16: (1, 0.1, 10), np.float32: (0.3, 0.1, 3)}[dtype]
+
+    def function(x):
+        tenths = mb.range_1d(start=dtype(0), end=dtype(end), step=dtype(step))
+        return mb.add(x=mb.cast(x=tenths, dtype="fp32"), y=x)
+
+    expected = np.arange(count) * np.float32(dtype(step))
+    with np.errstate(over="ignore"):  # coremltools compares the count with a limit
+        check("range_1d", function, {"x": np.zeros(1, np.float32)}, expected.astype(np.float32))
+
+
 @covers("cumsum")
 @few
 @given(

@@ -122,8 +122,13 @@ def _filler(call: Call) -> Tensor:
 
 @op("range_1d")
 def range_1d(call: Call) -> Tensor:
+    """A count that is known is that of the program's own precision."""
+    graph, (count,) = call.graph, call.out.shape
     start, end, step = (call.tensor(name) for name in ("start", "end", "step"))
-    return call.graph.node("Range", start, end, step)
+    if count is None or start.dtype == "int32":
+        return graph.node("Range", start, end, step)
+    steps = graph.constant(np.arange(count), start.dtype)
+    return graph.node("Add", start, graph.node("Mul", steps, step))
 
 
 @op("cumsum")
