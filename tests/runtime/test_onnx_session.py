@@ -129,6 +129,39 @@ def test_linked_weights_run(package, session, tmp_path):
     np.testing.assert_array_equal(got, session.run(arrays())["v"])
 
 
+def linear_package(path, seed):
+    weight = np.random.default_rng(seed).standard_normal((64, 32)).astype(np.float32)
+    build_package(path, lambda x: {"y": mb.linear(x=x, weight=weight)}, {"x": Input((1, 32))})
+    return weight
+
+
+def test_only_the_weights_beside_the_program_are_read(tmp_path):
+    """Not those of a copy kept inside, nor what a download leaves under the names of all files."""
+    path, other = tmp_path / "Linear.mlpackage", tmp_path / "Other.mlpackage"
+    weight, _ = linear_package(path, 1), linear_package(other, 2)
+    shutil.copytree(other / "Data", path / "Copy")
+    note = path / ".cache" / "Data" / "weights" / "weight.bin.metadata"
+    note.parent.mkdir(parents=True)
+    note.touch()
+    x = np.ones((1, 32), np.float32)
+    got = open_session(path, runtime="onnx", threads=1).run({"x": x})["y"]
+    np.testing.assert_allclose(got, x @ weight.T, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("linked", ["Data", "Data/com.apple.CoreML/weights"])
+def test_a_linked_folder_is_read_anew_when_its_content_changes(tmp_path, linked):
+    path, x = tmp_path / "Linear.mlpackage", np.ones((1, 32), np.float32)
+    linear_package(path, 1)
+    (path / linked).rename(tmp_path / "elsewhere")
+    (path / linked).symlink_to(tmp_path / "elsewhere")
+    for seed in (2, 3):
+        other = tmp_path / f"{seed}.mlpackage"
+        weight = linear_package(other, seed)
+        shutil.copytree(other / linked, tmp_path / "elsewhere", dirs_exist_ok=True)
+        got = open_session(path, runtime="onnx", threads=1).run({"x": x})["y"]
+        np.testing.assert_allclose(got, x @ weight.T, rtol=1e-5, atol=1e-5)
+
+
 def test_flexible_shapes_are_limited_as_declared(tmp_path):
     cases = [
         (Input((1, Range(4, 9, 5))), [4, 5, 6, 7, 8, 9]),

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from twinvox.mil.layout import is_compiled
+
 if TYPE_CHECKING:
     from twinvox.mil.program import Program
 
@@ -12,7 +14,7 @@ def read_program(path: Path) -> "Program":
 
     Raises what ``read_compiled`` and ``read_package`` raise.
     """
-    if path.suffix == ".mlmodelc" or (path / "model.mil").exists():
+    if is_compiled(path):
         from twinvox.mil.text import read_compiled
 
         return read_compiled(path)

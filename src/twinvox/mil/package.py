@@ -1,8 +1,7 @@
 """Read a Core ML ``.mlpackage`` (Manifest.json, model.mlmodel, weights/) into a Program."""
 
-import json
 from collections.abc import Iterable
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from google.protobuf.message import DecodeError
 
 from twinvox.errors import ModelFormatError, ModelNotFoundError, UnsupportedOpError
 from twinvox.mil import schema
+from twinvox.mil.layout import package_program
 from twinvox.mil.program import (
     Array,
     Constant,
@@ -53,7 +53,7 @@ def read_package(path: Path | str) -> Program:
     is not an ML Program, UnsupportedOpError where the program has several functions or states.
     """
     path = Path(path)
-    model_file = _model_file(path)
+    model_file = package_program(path)
     model = schema.Model()
     try:
         model.ParseFromString(model_file.read_bytes())
@@ -69,25 +69,6 @@ def read_package(path: Path | str) -> Program:
             "again with coremltools and convert_to='mlprogram'"
         )
     return _Reader(path.name, model_file.parent).program(model)
-
-
-def _model_file(path: Path) -> Path:
-    manifest = path / "Manifest.json"
-    if not path.exists():
-        raise ModelNotFoundError(f"no model at {path}")
-    if not path.is_dir():
-        raise ModelFormatError(f"{path} is a file; a .mlpackage is a folder with a Manifest.json")
-    if not manifest.is_file():
-        raise ModelNotFoundError(f"{path} has no Manifest.json; the package is incomplete")
-    try:
-        content = json.loads(manifest.read_bytes())
-        root = content["rootModelIdentifier"]
-        relative = PurePosixPath(content["itemInfoEntries"][root]["path"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise ModelFormatError(f"{manifest} names no root model: {error!r}") from error
-    if relative.is_absolute() or ".." in relative.parts:
-        raise ModelFormatError(f"{manifest} names a model outside the package: {relative}")
-    return path / "Data" / relative
 
 
 class _Reader:

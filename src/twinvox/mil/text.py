@@ -20,15 +20,15 @@ that describe the model to Core ML (coremldata.bin, metadata.json, analytics/) a
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from twinvox.errors import ModelFormatError, ModelNotFoundError, UnsupportedOpError
+from twinvox.mil.layout import compiled_program
 from twinvox.mil.literals import Literal, array_of, items, pairs, range_of, shape_of, size_of
 from twinvox.mil.program import Constant, Feature, Operand, Operation, Program, TensorType, Value
 from twinvox.mil.scanner import Scanner
 from twinvox.mil.weights import NUMPY_DTYPES, SUB_BYTE_BITS, WeightFolder
 
-PROGRAM_FILE = "model.mil"
 _DTYPES = {*NUMPY_DTYPES, *SUB_BYTE_BITS, "string"}
 _NO_TENSORS = ("dict", "list", "state", "tuple")
 _STRING, _OFFSET = TensorType("string", ()), TensorType("uint64", ())
@@ -44,9 +44,7 @@ def read_compiled(path: Path | str) -> Program:
     control flow and several functions of which none is called main.
     """
     path = Path(path)
-    file = path / PROGRAM_FILE
-    if not file.is_file():
-        _refuse(path)
+    file = compiled_program(path)
     try:
         text = file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -54,24 +52,6 @@ def read_compiled(path: Path | str) -> Program:
     except OSError as error:
         raise ModelNotFoundError(f"{file} cannot be read: {error}") from error
     return _Reader(path, Scanner(text, file)).program()
-
-
-def _refuse(path: Path) -> NoReturn:
-    """Say what a folder without model.mil is."""
-    if not path.exists():
-        raise ModelNotFoundError(f"no model at {path}")
-    if not path.is_dir():
-        raise ModelFormatError(f"{path} is a file; a .mlmodelc is a folder with a {PROGRAM_FILE}")
-    if stages := sorted(stage.name for stage in path.glob("model[0-9]*") if stage.is_dir()):
-        raise ModelFormatError(
-            f"{path} is a pipeline of {', '.join(stages)}, not an ML Program; open its models alone"
-        )
-    if (path / "model.espresso.net").exists():
-        raise ModelFormatError(
-            f"{path} is a compiled neural network, not an ML Program; convert its source again "
-            "with coremltools and convert_to='mlprogram'"
-        )
-    raise ModelNotFoundError(f"{path} has no {PROGRAM_FILE}; the folder is incomplete")
 
 
 @dataclass

@@ -9,7 +9,8 @@ import numpy as np
 import onnxruntime
 
 import twinvox.mil
-from twinvox.errors import ModelFormatError, ModelNotFoundError
+from twinvox.errors import ModelFormatError
+from twinvox.mil.layout import model_files
 from twinvox.runtime.base import Array, TensorSpec
 from twinvox.runtime.cache import cached, content_key
 
@@ -30,16 +31,13 @@ class OnnxSession:
     """One model on ONNX Runtime's CPU provider; see ``runtime.base.Session``."""
 
     def __init__(self, model: Path, *, threads: int, precision: str = "fp32") -> None:
-        if not model.exists():
-            raise ModelNotFoundError(f"no model at {model}")
-        files = sorted(path for path in model.rglob("*") if path.is_file())
-        key = content_key(files, _translator_revision(), precision)
+        program, weights = model_files(model)
+        key = content_key([program, *weights], _translator_revision(), precision)
         graph = cached(key, lambda: _translate(model, precision))
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
-        weights = [path for path in files if path.parent.name == "weights"]
         mapped = _point_to_weights(options, weights)
         try:
             self._session = onnxruntime.InferenceSession(
