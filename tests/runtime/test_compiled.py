@@ -69,6 +69,21 @@ def test_another_content_is_another_entry(fake_coreml, open_compiled, package, f
     assert len(entries(folder)) == 2
 
 
+def test_another_content_behind_a_link_is_another_entry(
+    fake_coreml, open_compiled, package, folder, tmp_path
+):
+    linked = tmp_path / package.name
+    shutil.copytree(package, linked)
+    (linked / "Data").rename(tmp_path / "elsewhere")
+    (linked / "Data").symlink_to(tmp_path / "elsewhere")
+    check(open_compiled(linked, "all", folder))
+    toy_models.write_vocoder(tmp_path / "other.mlpackage", FRAMES + 1)
+    shutil.copytree(
+        tmp_path / "other.mlpackage" / "Data", tmp_path / "elsewhere", dirs_exist_ok=True
+    )
+    assert open_compiled(linked, "all", folder).inputs[0][1] == (1, 100, FRAMES + 1)
+
+
 def shorten_weights(entry):
     weights = next(entry.rglob("weight.bin"))
     weights.write_bytes(weights.read_bytes()[:-1])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from twinvox._native.coreml import Model, compile_package
 from twinvox.errors import ModelFormatError, ModelNotFoundError
+from twinvox.mil.layout import model_files
 from twinvox.runtime.cache import content_key
 
 _COMPILED = "model.mlmodelc"
@@ -27,8 +28,8 @@ def open_compiled(model: Path, compute_units: str, folder: Path) -> Model:
         raise ModelNotFoundError(f"no model at {model}")
     if model.suffix == ".mlmodelc":
         return Model(str(model), compute_units)
-    files = sorted(path for path in model.rglob("*") if path.is_file())
-    entry = folder / content_key(files)
+    program, weights = model_files(model)
+    entry = folder / content_key([program, *weights])
     try:
         _store(model, entry, anew=False)
         try:
