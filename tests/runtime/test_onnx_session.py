@@ -8,6 +8,7 @@ from tests import toy_models
 from tests.mil.builder import Input, Range, build_package, mb
 from twinvox.backends.luxtts import contract
 from twinvox.errors import ContractError, ModelFormatError, ModelNotFoundError
+from twinvox.mil.weights import NUMPY_DTYPES
 from twinvox.runtime import default_threads, open_session
 from twinvox.runtime.base import check_contract
 
@@ -179,6 +180,25 @@ def test_flexible_shapes_are_limited_as_declared(tmp_path):
 def test_a_missing_model_is_named(tmp_path):
     with pytest.raises(ModelNotFoundError, match=r"Nothing\.mlpackage"):
         open_session(tmp_path / "Nothing.mlpackage", runtime="onnx")
+
+
+COMPILED = """program(1.3)
+{{
+    func main<ios17>(tensor<{dtype}, [3]> x) {{
+        tensor<{dtype}, [3]> y = identity(x = x)[name = string("y")];
+    }} -> (y);
+}}
+"""
+
+
+@pytest.mark.parametrize("dtype", [d for d in NUMPY_DTYPES if not d.startswith("fp")])
+def test_a_compiled_model_may_take_and_give_any_dtype(tmp_path, dtype):
+    folder = tmp_path / "Identity.mlmodelc"
+    folder.mkdir()
+    (folder / "model.mil").write_text(COMPILED.format(dtype=dtype))
+    session, x = open_session(str(folder), runtime="onnx"), np.array([0, 1, 1], dtype)
+    assert session.inputs["x"].dtype == session.outputs["y"].dtype == x.dtype
+    np.testing.assert_array_equal(session.run({"x": x})["y"], x)
 
 
 def test_threads(package):

@@ -47,7 +47,7 @@ def choose_runtime(requested: str = "auto") -> tuple[str, str]:
 
 
 def open_session(
-    model: Path,
+    model: Path | str,
     *,
     runtime: str = "auto",
     threads: int | None = None,
@@ -74,12 +74,12 @@ def open_session(
             raise ValueError(f"precision {precision} is for ONNX Runtime; the runtime is coreml")
         from twinvox.runtime.coreml import CoreMLSession
 
-        return CoreMLSession(model, compute_units=compute_units or "all")
+        return CoreMLSession(Path(model), compute_units=compute_units or "all")
     if compute_units is not None:
         raise ValueError(f"compute_units is for Core ML; the runtime is onnx ({reason})")
     from twinvox.runtime.onnx import OnnxSession
 
-    return OnnxSession(model, threads=threads or default_threads(), precision=precision)
+    return OnnxSession(Path(model), threads=threads or default_threads(), precision=precision)
 
 
 def default_threads() -> int:
