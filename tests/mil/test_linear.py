@@ -55,6 +55,13 @@ def test_matmul_with_a_constant_and_a_vector():
     check("matmul", lambda x: mb.matmul(x=x, y=weight), {"x": vector}, vector @ weight, atol=1e-5)
 
 
+def test_matmul_of_integers_with_a_constant_of_floats():
+    x, y = np.arange(6, dtype=np.int32).reshape(2, 3), np.float32([[2], [-1], [3]])
+    whole = y.astype(np.int32)
+    check("matmul", lambda x: mb.matmul(x=x, y=y), {"x": x}, x @ whole)
+    check("matmul", lambda x: mb.matmul(x=y.T, y=x, transpose_y=True), {"x": x}, whole.T @ x.T)
+
+
 @covers("einsum")
 @pytest.mark.parametrize("equation", ["nchw,nwhu->nchu", "chw,whr->chr"])
 @few

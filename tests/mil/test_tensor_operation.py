@@ -254,6 +254,11 @@ def test_one_hot(shape, seed, data):
     )
 
 
+def test_band_part_kept_in_fp16():
+    x = floats((3, 3), 1).astype(np.float16)
+    check("band_part", lambda x: mb.band_part(x=x, lower=0), {"x": x}, np.triu(x), precision="fp16")
+
+
 def test_one_hot_of_booleans():
     def cold(indices):
         hot = mb.one_hot(indices=indices, one_hot_vector_size=3, on_value=False, off_value=True)

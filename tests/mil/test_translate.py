@@ -103,6 +103,30 @@ def test_fp16_can_be_kept(half):
     np.testing.assert_allclose(result, exact(x), rtol=2e-3, atol=5e-2)
 
 
+ONE, TWO = np.float32(1), np.float32(2)
+WITH_ANOTHER_DTYPE = {
+    "clamped_relu": (lambda x: mb.clamped_relu(x=x, alpha=TWO, beta=ONE), [-5, 0.5, 1]),
+    "layer_norm": (
+        lambda x: mb.layer_norm(x=x, axes=[0], gamma=np.full(3, TWO), epsilon=np.float32(0)),
+        [-2.673, 0.535, 2.138],
+    ),
+    "linear_activation": (lambda x: mb.linear_activation(x=x, alpha=TWO, beta=ONE), [-4, 2, 5]),
+    "matmul": (lambda x: mb.matmul(x=x, y=np.float32([[2], [0], [1]])), [-3]),
+    "scaled_tanh": (lambda x: mb.scaled_tanh(x=x, alpha=TWO, beta=ONE), [-1.973, 0.924, 1.928]),
+    "thresholded_relu": (lambda x: mb.thresholded_relu(x=x, alpha=ONE), [0, 0, 2]),
+}
+
+
+@pytest.mark.parametrize("kind", WITH_ANOTHER_DTYPE)
+def test_constants_of_another_dtype(tmp_path, kind):
+    function, expected = WITH_ANOTHER_DTYPE[kind]
+    package = build_package(tmp_path / "c.mlpackage", function, {"x": Input((3,), np.float16)})
+    x = np.array([-2.5, 0.5, 2], np.float16)
+    for precision in ("fp32", "fp16"):
+        (result,) = run(read_package(package), {"x": x}, precision=precision).values()
+        np.testing.assert_allclose(result, expected, atol=2e-3)
+
+
 def test_rounding_to_fp16_after_every_operation_shows_overflow(tmp_path):
     def function(x):
         large = mb.mul(x=mb.cast(x=x, dtype="fp16"), y=np.float16(300))

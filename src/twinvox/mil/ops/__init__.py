@@ -11,9 +11,10 @@ How to add a kind
         return call.graph.node("LeakyRelu", x, alpha=call.number("alpha"))
 
 - `Call` is one operation of the program. Its accessors answer by MIL parameter name: `tensor`
-  (a Tensor of the graph), `optional` (that or None), `tensors` (a tuple parameter), and for
-  parameters that must be constant `array`, `ints`, `integer`, `number`, `flag`, `text`. They take
-  the default that the MIL reference gives; without one a missing parameter is an error.
+  (a Tensor of the graph), `like` (one in the dtype of another), `optional` (that or None),
+  `tensors` (a tuple parameter), and for parameters that must be constant `array`, `ints`,
+  `integer`, `number`, `flag`, `text`. They take the default that the MIL reference gives;
+  without one a missing parameter is an error.
 - Every parameter of the operation must be asked for: one left over is reported as unsupported.
   `call.ignore` names those that change nothing here.
 - fp16 values arrive in fp32 (unless fp16 was asked for), int8/16 and uint8/16/32 in int32.
@@ -90,6 +91,10 @@ class Call:
         if found is None:
             raise self.unsupported(f"parameter {name} is missing")
         return found
+
+    def like(self, name: str, x: Tensor) -> Tensor:
+        """An operand in the dtype of ``x``, from which it may differ since iOS 17."""
+        return self.graph.cast(self.tensor(name), x.dtype)
 
     def raw(self, name: str) -> Tensor:
         """A constant operand with the dtype it is stored in (uint8 stays uint8)."""

@@ -35,27 +35,29 @@ def leaky_relu(call: Call) -> Tensor:
 
 @op("thresholded_relu")
 def thresholded_relu(call: Call) -> Tensor:
-    x, alpha, graph = call.tensor("x"), call.tensor("alpha"), call.graph
-    above = graph.node("GreaterOrEqual", x, alpha, dtype="bool")
+    x, graph = call.tensor("x"), call.graph
+    above = graph.node("GreaterOrEqual", x, call.like("alpha", x), dtype="bool")
     return graph.node("Where", above, x, graph.scalar(0, x), dtype=x.dtype)
 
 
 @op("clamped_relu")
 def clamped_relu(call: Call) -> Tensor:
     leaky = call.graph.node("LeakyRelu", call.tensor("x"), alpha=call.number("alpha"))
-    return call.graph.node("Min", leaky, call.tensor("beta"))
+    return call.graph.node("Min", leaky, call.like("beta", leaky))
 
 
 @op("linear_activation")
 def linear_activation(call: Call) -> Tensor:
-    scaled = call.graph.node("Mul", call.tensor("x"), call.tensor("alpha"))
-    return call.graph.node("Add", scaled, call.tensor("beta"))
+    x = call.tensor("x")
+    scaled = call.graph.node("Mul", x, call.like("alpha", x))
+    return call.graph.node("Add", scaled, call.like("beta", x))
 
 
 @op("scaled_tanh")
 def scaled_tanh(call: Call) -> Tensor:
-    inner = call.graph.node("Mul", call.tensor("x"), call.tensor("beta"))
-    return call.graph.node("Mul", call.graph.node("Tanh", inner), call.tensor("alpha"))
+    x = call.tensor("x")
+    inner = call.graph.node("Mul", x, call.like("beta", x))
+    return call.graph.node("Mul", call.graph.node("Tanh", inner), call.like("alpha", x))
 
 
 @op("sigmoid_hard")

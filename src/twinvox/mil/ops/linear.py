@@ -30,6 +30,9 @@ def linear(call: Call) -> Tensor:
 @op("matmul")
 def matmul(call: Call) -> Tensor:
     graph, x, y = call.graph, call.tensor("x"), call.tensor("y")
+    if x.constant is None:  # a constant is in the dtype of what is not
+        y = graph.cast(y, x.dtype)
+    x = graph.cast(x, y.dtype)
     transpose_x = call.flag("transpose_x", False)
     transpose_y = call.flag("transpose_y", False)
     weight = quantizable(graph, x, y)

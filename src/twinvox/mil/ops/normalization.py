@@ -11,7 +11,7 @@ from twinvox.mil.rewrite import reshape
 def layer_norm(call: Call) -> Tensor:
     graph, x = call.graph, call.tensor("x")
     axes = sorted(axis % x.rank for axis in call.ints("axes", list(range(x.rank))))
-    gamma, beta = call.optional("gamma"), call.optional("beta")
+    gamma, beta = (call.like(name, x) if call.given(name) else None for name in ("gamma", "beta"))
     epsilon = call.number("epsilon", 1e-5)
     sizes = [size for axis in axes if (size := x.dims[axis]) is not None]
     if gamma is None and len(sizes) == len(axes):

@@ -148,7 +148,7 @@ def band_part(call: Call) -> Tensor:
     """Keeps ``lower`` diagonals below the main one and ``upper`` above it; negative is all."""
     graph, x = call.graph, call.tensor("x")
     lower, upper = call.integer("lower", -1), call.integer("upper", -1)
-    result = x if x.dtype == "fp32" else graph.cast(x, "int64")
+    result = graph.cast(x, "int64" if x.dtype in ("int32", "bool") else "fp32")
     if lower >= 0:
         result = graph.node("Trilu", result, graph.constant(-lower, "int64"), upper=1)
     if upper >= 0:
