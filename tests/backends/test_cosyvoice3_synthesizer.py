@@ -299,10 +299,21 @@ def test_nothing_to_say_is_a_text_error(cv3_tts, cv3_voice, text, chunking):
         cv3_tts.synthesize(text, cv3_voice, auto_chunking=chunking)
 
 
+def test_a_seed_may_be_of_numpy(cv3_tts, cv3_voice):
+    speech = cv3_tts.synthesize(SENTENCES[0], cv3_voice, seed=np.uint64(2**63))
+    want = cv3_tts.synthesize(SENTENCES[0], cv3_voice, seed=2**63).samples
+    np.testing.assert_array_equal(speech.samples, want)
+
+
 def test_wrong_arguments(cv3_tts, cv3_voice):
     for seed in (-1, 2**64):
         with pytest.raises(ValueError, match="seed"):
             cv3_tts.stream(SENTENCES[0], cv3_voice, seed=seed)
+    for seed in (1.5, "5", None):
+        with pytest.raises(TypeError, match=f"seed is {seed!r}; expected a whole number"):
+            cv3_tts.stream(SENTENCES[0], cv3_voice, seed=seed)
+    with pytest.raises(TypeError, match="integer"):
+        cv3_tts.stream(SENTENCES[0], cv3_voice, max_new_tokens=2.5)
     with pytest.raises(ValueError, match="normalization is 'x'"):
         cv3_tts.stream(SENTENCES[0], cv3_voice, normalization="x")
     with pytest.raises(TypeError, match="either text or token_ids"):

@@ -1,6 +1,7 @@
 """What every backend shares: a stream of segments, and the one-shot synthesis as its join."""
 
 import atexit
+import operator
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TypeVar, Unpack
+from typing import SupportsIndex, TypeVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -126,10 +127,15 @@ class Timings(dict[str, float]):
         self[stage] = self.get(stage, 0.0) + seconds
 
 
-def check_seed(seed: int) -> int:
-    if not 0 <= seed < 2**64:
+def check_seed(seed: SupportsIndex) -> int:
+    """The seed as an int; TypeError for what is no whole number, ValueError beyond 64 bits."""
+    try:
+        whole = operator.index(seed)
+    except TypeError:
+        raise TypeError(f"seed is {seed!r}; expected a whole number") from None
+    if not 0 <= whole < 2**64:
         raise ValueError(f"seed is {seed}; expected 0 to 2**64 - 1")
-    return int(seed)
+    return whole
 
 
 def resolve_voice(voice: VoiceSource) -> Voice:

@@ -1,5 +1,6 @@
 """CosyVoice3: Mandarin zero-shot voice cloning at 24 kHz."""
 
+import operator
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -145,7 +146,7 @@ class CosyVoice3:
                 f"min_token_text_ratio is {min_token_text_ratio}; expected 0 to "
                 f"{CONTRACT.flow_tokens}"
             )
-        check_seed(seed)
+        seed = check_seed(seed)
         prompt = Prompt.from_voice(self._resolve(voice))
         if token_ids is not None:
             utterances = self._frontend.from_ids(token_ids, prompt)
@@ -157,7 +158,7 @@ class CosyVoice3:
                 prenormalized=prenormalized,
                 chunking=auto_chunking,
             )
-        cap = min(max_new_tokens or 0, prompt.room)
+        cap = min(operator.index(max_new_tokens or 0), prompt.room)
         return self._speak_all(
             utterances,
             prompt,
