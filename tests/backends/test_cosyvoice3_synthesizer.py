@@ -133,6 +133,7 @@ def test_one_unfinished_segment_makes_the_speech_unfinished(cv3_tts, cv3_voice):
     finished = [part.finished_on_eos for part in parts]
     assert True in finished
     assert finished.count(False) == len(said) > 0
+    assert {warning.filename for warning in said} == {__file__}
     with pytest.warns(SynthesisWarning):
         whole = cv3_tts.synthesize("".join(SENTENCES), cv3_voice, max_new_tokens=cap)
     assert whole.finished_on_eos is False

@@ -1,5 +1,6 @@
 """CosyVoice3: Mandarin zero-shot voice cloning at 24 kHz."""
 
+import inspect
 import operator
 import warnings
 from collections.abc import Iterator, Sequence
@@ -42,7 +43,6 @@ from twinvox.text.qwen2_tokenizer import Qwen2Tokenizer
 from twinvox.voice import Voice
 
 _STAGES = 4  # prefill, decode, flow, hift
-_CALLER = 8  # stack frames from a warning up to who called synthesize
 
 
 class SynthesisOptions(TypedDict, total=False):
@@ -257,4 +257,7 @@ class _Notices:
 
     @staticmethod
     def _warn(message: str) -> None:
-        warnings.warn(message, SynthesisWarning, stacklevel=_CALLER)
+        frame, level = inspect.currentframe(), 1
+        while frame and frame.f_globals.get("__name__", "").startswith("twinvox."):
+            frame, level = frame.f_back, level + 1
+        warnings.warn(message, SynthesisWarning, stacklevel=level)  # who called synthesize or next
