@@ -27,6 +27,9 @@ from twinvox.text.zh_units import CURRENCIES, CURRENCY_WORDS, alternation
 _Match = re.Match[str]
 
 
+_ANNIVERSARIES = {"101": "十一", "1111": "双十一", "1212": "双十二"}
+
+
 class Rule(NamedTuple):
     name: str
     pattern: str
@@ -80,6 +83,11 @@ def _version(match: _Match) -> str:
     return "点".join(map(digits if plain else cardinal, parts))
 
 
+def _anniversary(match: _Match) -> str:
+    text = _digits_of(match)
+    return _ANNIVERSARIES.get(text) or digits(text)
+
+
 def _money(match: _Match) -> str:
     unit = match["money_unit"] or CURRENCIES[match["money_symbol"]]
     words = [read_amount(match["money_1"], match["money_scale_1"])]
@@ -101,7 +109,7 @@ RULES = (
     Rule(
         "date",
         rf"(?<!\d)[12]\d{{3}}(?:(?P<date_mark>[-/.]){_MONTH}(?P=date_mark){_DAY}|"
-        r"-(?:0[1-9]|1[0-2]))(?![-/.]?\d)",
+        r"[-/](?:0[1-9]|1[0-2]))(?![-/.]?\d)(?! ?(?:赛季|学年|财年|年))",
         _date,
     ),
     Rule(
@@ -114,15 +122,15 @@ RULES = (
     Rule(
         "telephone",
         r"(?<![\d.])(?:(?:\+?86[- ]?)?1[3-9]\d(?:[- ]?\d{4}){2}|"
-        r"[(（]?0\d{2,3}[)）]?[- ]?\d{7,8}(?:-\d{1,5})?|"
+        r"[(（]?0\d{2,3}[)）]?[- ]?(?:\d{7,8}|\d{3,4}[- ]\d{4})(?:-\d{1,5})?|"
         r"[48]00(?:[- ]\d{3}[- ]\d{4}|[- ]\d{4}[- ]\d{3}|\d{7}))(?![\d.]\d?)",
         _telephone,
     ),
     Rule(
         "anniversary",
         r"(?<![\d.])\d{1,2}(?:[·•]\d{1,2}|\.\d{1,2}(?= ?(?:晚会|事件|假期|黄金周|劳动节|国庆|"
-        r"儿童节|妇女节|运动|大?地震)))(?!\d)",
-        lambda match: digits(_digits_of(match)),
+        r"儿童节|妇女节|运动|大?地震|大促|购物节|狂欢节)))(?!\d)",
+        _anniversary,
     ),
     Rule("version", r"(?<![\d.])\d++(?:\.\d++){2,}+", _version),
     Rule(
@@ -154,17 +162,23 @@ RULES = (
     Rule(
         "until",
         rf"(?<=[年月日号时点分秒元块度个人米岁页章节楼层]){DASH} ?(?=\d)|"
-        rf"(?<=[一二三四五六日末]){DASH}(?=周|星期|礼拜)|(?<=\d){DASH}(?=[A-Z]\d)",
+        rf"(?<=[一二三四五六日末]){DASH}(?=周|星期|礼拜)|(?<=\d){DASH}(?=[A-Z]\d)|"
+        rf"(?<=\d[kKwWGT]){DASH}(?=\d)",
         lambda match: "到",
     ),
     Rule("times", r"(?<=[米寸尺])[*×xX](?=\d)", lambda match: "乘"),
+    Rule(
+        "power",
+        rf"(?<=[A-Za-z)）])\^(?P<power_sign>[-−]?)(?P<exponent>{NUMBER})",
+        lambda match: f"的{'负' * bool(match['power_sign'])}{number(match['exponent'])}次方",
+    ),
     Rule("hyphen", r"(?<=[A-Za-z])[-–·](?=\d)", lambda match: ""),
     Rule("per", rf"(?<=[元块角分])/{UNIT}", lambda match: "每" + unit_words(match.group()[1:])),
     Rule("quantity", QUANTITY, read_quantity),
 )
 _READERS = {rule.name: rule.read for rule in RULES}
 _INITIALS = (
-    "0-9(N№①-⑳¼-¾⅐-⅞/·*×xX" + r"\-–—~～〜−+±≥≤<>≈≠=√" + "".join({key[0] for key in CURRENCIES})
+    r"0-9(N№①-⑳¼-¾⅐-⅞/·*×xX\^" + r"\-–—~～〜−+±≥≤<>≈≠=√" + "".join({key[0] for key in CURRENCIES})
 )
 _FIGURE = re.compile(
     f"(?=[{_INITIALS}（])(?:" + "|".join(f"(?P<{name}>{text})" for name, text, _ in RULES) + ")",
