@@ -10,7 +10,8 @@ _WIDE = "０１２３４５６７８９％＋－．／＝＄＠＆＜＞＾＊�
 _TO_ASCII = {ord(wide): ord(wide) - 0xFEE0 for wide in _WIDE}
 _TO_ASCII |= {code: code - 0xFEE0 for code in (*range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))}
 _TO_ASCII |= {ord("₀") + digit: ord("0") + digit for digit in range(10)}
-_TO_ASCII |= {ord("\u00b5"): ord("\u03bc"), ord("\u2126"): ord("\u03a9")}  # signs: micro, ohm
+# The signs of micro, ohm and ratio.
+_TO_ASCII |= {ord("\u00b5"): ord("\u03bc"), ord("\u2126"): ord("\u03a9"), ord("\u2236"): ord(":")}
 _TO_CHINESE = str.maketrans(",.?!;:", "，。？！；：")
 _SYMBOLS = {
     "²": "的平方", "³": "的立方", "×": "乘", "÷": "除以", "√": "根号", "π": "派", "∞": "无穷大",
@@ -19,7 +20,7 @@ _SYMBOLS = {
     "=": "等于", "+": "加", "→": "到",
 }  # fmt: skip
 _PLAIN = re.compile(rf"[{HAN}，。！？；：、]*")
-_WIDE_ASCII = re.compile(f"[{_WIDE}Ａ-Ｚａ-ｚ₀-₉\u00b5\u2126]")
+_WIDE_ASCII = re.compile(f"[{_WIDE}Ａ-Ｚａ-ｚ₀-₉\u00b5\u2126\u2236]")
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
 _FROM_RAISED = str.maketrans(_RAISED, "0123456789-")
 _POWER = re.compile(
@@ -93,13 +94,14 @@ _CLEANUPS = (
     _rule("&", rf"(?<=[{HAN}]) ?& ?| ?& ?(?=[{HAN}])", "和"),
     _rule("@", "(?<=[A-Za-z0-9])@(?=[A-Za-z0-9])", "艾特"),
     _rule("@", f"@(?=[{HAN}])", ""),
-    _rule("=+", rf"(?<=[{_OPERAND})）²³°%]) ?([=+]) ?(?=[{_OPERAND}(（])", _symbol),
+    _rule("=+", rf"(?<=[{_OPERAND})）²³°%]) ?([=+]) ?(?=[{_OPERAND}(（π√])", _symbol),
     _rule("²³×÷√π∞≈≥≤≠±℃℉°‰%→", "(°[CF]|[²³×÷√π∞≈≥≤≠±℃℉°‰%→])", _symbol),
     _rule("`*#_", "[`*]|(?<![A-Za-z])#|__+", ""),
     _rule(".。", r"\.{3,}|。{3,}", "……"),
     _rule(".", r"(?<=[a-z0-9])\.(?=[a-z]{2})", "点"),
     _rule("—–-", "—+|–+| ?--+ ?| - ", "，"),
     _rule("~～", rf"(?<=[{HAN}])[~～]+", ""),
+    _rule("()（）", r"(?<=第)[(（]([^()（）]{1,4})[)）]", r"\1"),
     _rule("()（）", r"[(（]([^()（）]*+)[)）]", _aside),
     _rule("】]", r"[】\]]", "，"),
     _rule("()（）【[", r"[()（）【\[]", ""),

@@ -8,15 +8,15 @@ from twinvox.text.zh_units import COUNTED_WITH_LIANG
 
 _BEFORE, _AFTER = 14, 8
 
-_SCORE_BEFORE = re.compile(r"(?:以|比分[为是]?|比例[为是]?|赔率)\Z")
+_SCORE_BEFORE = re.compile(r"(?:以|(?:比[分例]|赔率)(?:大?约)?[为是]?[：:]? ?)\Z")
 _SCORE_AFTER = re.compile(
     " ?(?:战胜|击败|[大险小完获取]胜|逆转|不敌|负于|惜败|落败|败给|告负|[输赢]了?|领先|落后|战平|"
-    "力克|淘汰|的?(?:比[分例]|屏|画面|画幅|显示器))"
+    "力克|淘汰|稀释|混合|兑[水换]|的?(?:配?比[分例]|屏|画面|画幅|显示器))"
 )
 _LISTED_SCORE = re.compile(r"(?<!\d)(\d{1,2})-(\d{1,2}) ?[、，,] ?\Z", re.ASCII)
 _CODE_BEFORE = re.compile(
     "(?:验证码|邮编|邮政编码|密码|编号|代码|号码|学号|工号|尾号|卡号|账号|账户|房号|单号|身份证|车牌|"
-    r"口令|QQ|ISBN|拨打|致电|热线|电话|客服|总机|分机|拨|\d ?转)号?[是为]?[：:]? ?\Z",
+    r"口令|QQ|ID|ISBN|拨打|致电|热线|电话|客服|总机|分机|拨|\d ?转)号?[是为]?[：:]? ?\Z",
     re.ASCII,
 )
 _CODE_AFTER = re.compile(
@@ -36,6 +36,8 @@ _UNIVERSITIES = {"985", "211"}
 _UNIVERSITY_BEFORE = re.compile(r"(?:985|211)[、和与及或]\Z")
 _UNIVERSITY_AFTER = re.compile("[、和与及或](?:985|211)")
 _DECIMALS_BEFORE = re.compile(r"\d[秒米]\Z", re.ASCII)
+_DURATION_BEFORE = re.compile("(?:时长|用时|耗时|历时|片长|配速)[为是约]?[：:]? ?\\Z")
+_ADDED_BEFORE = re.compile("[\u3400-\u9fff](?<![的是为到和与在])\\Z")
 _APART_BEFORE = re.compile(r"(?:第|血压[是为]?[：:]?) ?\Z")
 _YEAR_AFTER = re.compile(" ?(?:年(?!级)|学年|财年|赛季|奥运|世界杯|世博|亚运|欧洲杯|届|款|版)")
 _YEAR_OF_DATE_AFTER = re.compile(r"年\d{1,2}月", re.ASCII)
@@ -93,6 +95,16 @@ class Context(NamedTuple):
         """Whether two numbers with a slash between them are no fraction: blood pressure, pages."""
         return _APART_BEFORE.search(self.before) is not None
 
+    @property
+    def is_duration(self) -> bool:
+        """Whether what a colon divides are minutes and seconds, not a time of day."""
+        return _DURATION_BEFORE.search(self.before) is not None
+
+    @property
+    def is_added(self) -> bool:
+        """Whether a plus sign before the number adds it to something."""
+        return _ADDED_BEFORE.search(self.before) is not None
+
     def is_year(self, text: str) -> bool:
         if _YEAR_OF_DATE_AFTER.match(self.after):
             return len(text) in (2, 4)
@@ -147,6 +159,8 @@ class Context(NamedTuple):
         """Two bare numbers with a dash between them; empty where they are a range."""
         if self.is_code:
             return spelled(first + second)
+        if self.before.endswith("满"):
+            return f"{number(first)}减{number(second)}"
         if len(first) == 4 and self.is_year(first) and len(second) == 2:
             return f"{digits(first)}到{digits(second)}"
         if _YEARS.fullmatch(f"{first}-{second}") and not self.is_counted:

@@ -133,6 +133,8 @@ def _formula(chain: list[_Part]) -> str:
 def _read(part: _Part, context: Context, unit: str) -> str:
     """One number with its sign and unit; ``unit`` is the one that counts for 两 and 零下."""
     sign = SIGNS.get(part.sign, "")
+    if part.sign == "+" and not part.operator and context.is_added:
+        sign = sign if unit in PERCENT or unit in TEMPERATURES else "加"
     if sign == "负":
         if unit in TEMPERATURES:
             sign = "零下"

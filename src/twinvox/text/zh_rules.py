@@ -27,6 +27,7 @@ from twinvox.text.zh_units import CURRENCIES, CURRENCY_WORDS, alternation
 _Match = re.Match[str]
 
 
+_HALVES = {"a": "上午", "p": "下午"}
 _ANNIVERSARIES = {"101": "十一", "1111": "双十一", "1212": "双十二"}
 
 
@@ -57,16 +58,26 @@ def _clock(text: str) -> str:
     return words + (_sixtieth(minute) + "分" if int(minute) else "")
 
 
+def _duration(text: str) -> str:
+    first, *rest, second = re.split("[:：]", text)
+    words = ("两" if int(first) == 2 else _unpadded(first)) + ("小时" if rest else "分")
+    return words + "".join(_sixtieth(minute) + "分" for minute in rest) + _sixtieth(second) + "秒"
+
+
 def _sixtieth(text: str) -> str:
     return "零" + digits(text[1]) if text[0] == "0" and text != "00" else _unpadded(text)
 
 
 def _time(match: _Match) -> str:
-    if not match["time_2"] and Context.of(match).is_score:
+    if not match["time_2"] and (context := Context.of(match)).is_score:
         return "比".join(map(_unpadded, re.split("[:：]", match["time_1"])))
-    half = {"a": "上午", "p": "下午"}.get((match["time_half"] or "").lower(), "")
-    until = "到" + _clock(match["time_2"]) if match["time_2"] else ""
-    return half + _clock(match["time_1"]) + until
+    if not match["time_2"] and context.is_duration:
+        return _duration(match["time_1"])
+    first, last = (_HALVES.get((match[name] or "").lower(), "") for name in ("half_1", "half_2"))
+    if not match["time_2"]:
+        return last + _clock(match["time_1"])
+    until = ("到" + last if first else "到") + _clock(match["time_2"])
+    return (first or last) + _clock(match["time_1"]) + until
 
 
 def _ratio(match: _Match) -> str:
@@ -114,11 +125,12 @@ RULES = (
     ),
     Rule(
         "time",
-        rf"(?<![\d:：.])(?P<time_1>{_CLOCK})(?: ?{DASH} ?(?P<time_2>{_CLOCK}))?(?![:：.]\d)"
-        r"(?: ?(?P<time_half>[AaPp])\.?[Mm](?![A-Za-z])\.?)?",
+        rf"(?<!\d)(?<!\d[:：.])(?P<time_1>{_CLOCK})"
+        rf"(?:(?: ?(?P<half_1>[AaPp])\.?[Mm]\.?)? ?{DASH} ?(?P<time_2>{_CLOCK}))?(?![:：.]\d)"
+        r"(?: ?(?P<half_2>[AaPp])\.?[Mm](?![A-Za-z])\.?)?",
         _time,
     ),
-    Rule("ratio", rf"(?<![\d:：.]){NUMBER}(?:[:：]{NUMBER})++", _ratio),
+    Rule("ratio", rf"(?<!\d)(?<!\d[:：.]){NUMBER}(?:[:：]{NUMBER})++", _ratio),
     Rule(
         "telephone",
         r"(?<![\d.])(?:(?:\+?86[- ]?)?1[3-9]\d(?:[- ]?\d{4}){2}|"
@@ -162,7 +174,8 @@ RULES = (
     Rule(
         "until",
         rf"(?<=[年月日号时点分秒元块度个人米岁页章节楼层]){DASH} ?(?=\d)|"
-        rf"(?<=[一二三四五六日末]){DASH}(?=周|星期|礼拜)|(?<=\d){DASH}(?=[A-Z]\d)|"
+        rf"(?<=[一二三四五六日末]){DASH}(?=周|星期|礼拜)|"
+        rf"(?<=\d){DASH}(?=[A-Z]\d|第|[次翌]日|周[一二三四五六日末]|星期|礼拜)|"
         rf"(?<=\d[kKwWGT]){DASH}(?=\d)",
         lambda match: "到",
     ),
