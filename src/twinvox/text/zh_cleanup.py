@@ -64,7 +64,8 @@ _CURRENCY = "人民币|(?:美|欧|日|韩|港|澳|加)元|英镑|美金|港币|�
 _ENDS_IN_CURRENCY = re.compile(rf"(?:{_CURRENCY})\Z")
 _CURRENCY_AFTER = re.compile(_CURRENCY)
 _RATE = re.compile(
-    rf"(?:{_CURRENCY}|\A[元块]|分之[零一二三四五六七八九十百点]+|[公千毫厘微分方海英][米里克升吨瓦斤尺寸顷亩]|小时|"
+    rf"(?:{_CURRENCY}|\A[元块]|小时|[百千]分之[零一二三四五六七八九十百点]+|"
+    "[公千毫厘微分方海英][米里克升吨瓦斤尺寸顷亩]|"
     rf"{_NUMERAL}[十百千万亿多]*[元块米里克升吨瓦斤毫角分度次人个件台张只条天晚页字转瓶盒包袋杯])\Z"
 )
 _NO_RATE_BEFORE = re.compile("[第十]分\\Z|第.{1,4}\\Z")
