@@ -26,6 +26,31 @@ def test_a_saved_voice_loads_unchanged(voice, tmp_path):
     )
 
 
+def test_arrays_are_saved_in_any_order_in_memory(tmp_path):
+    values = np.arange(12, dtype=np.float32).reshape(4, 3)
+    names = ("prompt_speech_ids", "prompt_mel", "speaker_embedding")
+    for array in (np.asfortranarray(values), np.repeat(values, 2, axis=0)[::2], values[::-1].T):
+        voice = Voice("hello", {f"cosyvoice3.{name}": array for name in names})
+        voice.save(tmp_path / "me.safetensors")
+        voice.save_bundle(tmp_path / "bundle.safetensors")
+        for path in ("me.safetensors", "bundle.safetensors"):
+            loaded = Voice.load(tmp_path / path)
+            np.testing.assert_array_equal(loaded.tensor("cosyvoice3.prompt_mel"), array)
+    Voice("hello", {"a": np.array(3.0)}).save(tmp_path / "me.safetensors")
+    assert Voice.load(tmp_path / "me.safetensors").tensor("a").shape == ()
+
+
+@pytest.mark.parametrize("dtype", ["BF16", "F8_E4M3"])
+def test_a_tensor_of_a_type_that_numpy_has_not_is_a_format_error(tmp_path, dtype):
+    size = 2 if dtype == "BF16" else 1
+    header = {"x": {"dtype": dtype, "shape": [1], "data_offsets": [0, size]}}
+    encoded = json.dumps(header).encode()
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(len(encoded).to_bytes(8, "little") + encoded + bytes(size))
+    with pytest.raises(ModelFormatError, match=r"x\.safetensors"):
+        Voice.load(path)
+
+
 def test_a_missing_voice_names_those_that_ship(tmp_path):
     with pytest.raises(ModelNotFoundError, match="nobody"):
         Voice.load("nobody")

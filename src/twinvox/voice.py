@@ -12,9 +12,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 import safetensors
-from safetensors.numpy import save as serialize
+from safetensors.numpy import save
 
 from twinvox.errors import ModelFormatError, ModelNotFoundError, PromptError, TwinvoxError
 
@@ -26,6 +27,8 @@ BUNDLE_TENSORS = {
     "prompt_mel": "cosyvoice3.prompt_mel",
     "spk_embedding": "cosyvoice3.speaker_embedding",
 }
+# What reading a file raises: the last two for types that NumPy has not, such as bfloat16.
+READ_ERRORS = (OSError, safetensors.SafetensorError, TypeError, AttributeError)
 _SHIPPED = Path(str(resources.files("twinvox"))) / "data" / "voices"
 
 
@@ -64,7 +67,7 @@ class Voice:
         }
         if self.prompt_phonemes is not None:
             metadata["prompt_phonemes"] = self.prompt_phonemes
-        _write(Path(path), serialize(dict(self.tensors), metadata))
+        _write(Path(path), _serialized(self.tensors, metadata))
 
     def save_bundle(self, path: str | PathLike[str]) -> None:
         """Write a prompt bundle: ``path``, a .safetensors file, and the .json beside it.
@@ -73,7 +76,7 @@ class Voice:
         """
         tensors = {stored: self.tensor(name)[None] for stored, name in BUNDLE_TENSORS.items()}
         sidecar = json.dumps({"prompt_text": self.prompt_text}, ensure_ascii=False)
-        _write(Path(path), serialize(tensors))
+        _write(Path(path), _serialized(tensors))
         _write(Path(path).with_suffix(".json"), sidecar.encode())
 
     @classmethod
@@ -91,10 +94,10 @@ class Voice:
             with safetensors.safe_open(path, framework="numpy") as stored:
                 metadata = stored.metadata() or {}
                 names = set(stored.keys())
-                bundled = "format" not in metadata and names & BUNDLE_TENSORS.keys()
+                bundled = metadata.get("format") != FORMAT and names & BUNDLE_TENSORS.keys()
                 wanted = names & BUNDLE_TENSORS.keys() if bundled else names
                 tensors = {name: stored.get_tensor(name) for name in sorted(wanted)}
-        except (OSError, safetensors.SafetensorError) as error:
+        except READ_ERRORS as error:
             raise ModelFormatError(f"{path} is not a readable safetensors file: {error}") from error
         if bundled:
             return cls(_read_sidecar(path), _unbatched(path, tensors))
@@ -134,12 +137,19 @@ def _read_sidecar(bundle: Path) -> str:
             f"the prompt bundle {bundle} has no {path.name} beside it, which holds its "
             f"transcript: {error.strerror}"
         ) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ModelFormatError(f"{path} is not JSON: {error}") from error
     text = content.get("prompt_text") if isinstance(content, dict) else None
     if not isinstance(text, str):
         raise ModelFormatError(f'{path} has no text under "prompt_text"')
     return text
+
+
+def _serialized(
+    tensors: Mapping[str, npt.NDArray[Any]], metadata: dict[str, str] | None = None
+) -> bytes:
+    # safetensors writes the memory of an array as it lies, without a look at its strides.
+    return save({name: np.asarray(a, order="C") for name, a in tensors.items()}, metadata)
 
 
 def _write(path: Path, data: bytes) -> None:

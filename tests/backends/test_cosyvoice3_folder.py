@@ -216,6 +216,12 @@ def test_other_tensors_of_a_bundle_are_ignored(bundle):
     assert len(Voice.load(bundle).tensors) == 3
 
 
+@pytest.mark.parametrize("framework", ["pt", "np", "mlx"])
+def test_a_bundle_may_name_the_framework_that_wrote_it(bundle, framework):
+    save_file(toy.prompt_tensors(30), bundle, {"format": framework})
+    assert len(Voice.load(bundle).tensors) == 3
+
+
 def test_a_voice_of_another_backend_makes_no_bundle(tmp_path):
     with pytest.raises(PromptError, match="cosyvoice3"):
         Voice.load("female").save_bundle(tmp_path / "x.safetensors")
@@ -224,7 +230,7 @@ def test_a_voice_of_another_backend_makes_no_bundle(tmp_path):
 
 def test_damaged_bundles(bundle):
     sidecar = bundle.with_suffix(".json")
-    for content in ("{", "[]", '{"prompt_text": 3}', "{}"):
+    for content in ("{", "[]", '{"prompt_text": 3}', "{}", "[" * 100_000):
         sidecar.write_text(content)
         with pytest.raises(ModelFormatError, match=r"me\.json"):
             Voice.load(bundle)

@@ -2,6 +2,8 @@
 
 import gc
 import itertools
+import subprocess
+import sys
 import threading
 import time
 
@@ -147,6 +149,39 @@ def test_closing_a_stream_stops_its_thread_in_mid_segment(cv3_endless, cv3_voice
     time.sleep(0.1)
     assert len(seen) == count
     assert not workers()
+
+
+SUSPENDED = """
+import threading
+from twinvox.backends.base import one_ahead
+
+stopped = threading.Event()
+results = one_ahead(
+    [int, lambda: print("stopped" if stopped.wait(20) else "waited for")], stopped.set
+)
+next(results)
+"""
+
+
+def test_the_process_ends_without_waiting_for_a_suspended_stream():
+    done = subprocess.run([sys.executable, "-c", SUSPENDED], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "stopped\n", "")
+
+
+def test_a_callback_in_the_streams_thread_may_close_it(cv3_endless, cv3_voice):
+    suspended, closed = threading.Event(), threading.Event()
+
+    def progress(_done, _total, _stage):
+        if suspended.is_set():
+            parts.close()
+            closed.set()
+
+    parts = cv3_endless.stream("".join(SENTENCES[:2]), cv3_voice, progress=progress)
+    with pytest.warns(SynthesisWarning):
+        next(parts)
+    suspended.set()
+    assert closed.wait(20)
+    assert not list(parts)
 
 
 @pytest.mark.parametrize("model", ["LLM-Prefill", "LLM-Decode", "Flow", "HiFT"])

@@ -133,6 +133,7 @@ def test_one_unfinished_segment_makes_the_speech_unfinished(cv3_tts, cv3_voice):
     finished = [part.finished_on_eos for part in parts]
     assert True in finished
     assert finished.count(False) == len(said) > 0
+    assert {warning.filename for warning in said} == {__file__}
     with pytest.warns(SynthesisWarning):
         whole = cv3_tts.synthesize("".join(SENTENCES), cv3_voice, max_new_tokens=cap)
     assert whole.finished_on_eos is False
@@ -299,10 +300,21 @@ def test_nothing_to_say_is_a_text_error(cv3_tts, cv3_voice, text, chunking):
         cv3_tts.synthesize(text, cv3_voice, auto_chunking=chunking)
 
 
+def test_a_seed_may_be_of_numpy(cv3_tts, cv3_voice):
+    speech = cv3_tts.synthesize(SENTENCES[0], cv3_voice, seed=np.uint64(2**63))
+    want = cv3_tts.synthesize(SENTENCES[0], cv3_voice, seed=2**63).samples
+    np.testing.assert_array_equal(speech.samples, want)
+
+
 def test_wrong_arguments(cv3_tts, cv3_voice):
     for seed in (-1, 2**64):
         with pytest.raises(ValueError, match="seed"):
             cv3_tts.stream(SENTENCES[0], cv3_voice, seed=seed)
+    for seed in (1.5, "5", None):
+        with pytest.raises(TypeError, match=f"seed is {seed!r}; expected a whole number"):
+            cv3_tts.stream(SENTENCES[0], cv3_voice, seed=seed)
+    with pytest.raises(TypeError, match="integer"):
+        cv3_tts.stream(SENTENCES[0], cv3_voice, max_new_tokens=2.5)
     with pytest.raises(ValueError, match="normalization is 'x'"):
         cv3_tts.stream(SENTENCES[0], cv3_voice, normalization="x")
     with pytest.raises(TypeError, match="either text or token_ids"):

@@ -207,6 +207,12 @@ def test_speed_outside_its_range_is_a_value_error(toy_tts, toy_voice, speed):
         toy_tts.synthesize(TEXT, toy_voice, speed=speed)
 
 
+@pytest.mark.parametrize("seed", [1.5, "5", None])
+def test_a_seed_that_is_no_whole_number_is_a_type_error(toy_tts, toy_voice, seed):
+    with pytest.raises(TypeError, match="expected a whole number"):
+        toy_tts.synthesize(TEXT, toy_voice, seed=seed)
+
+
 @pytest.mark.parametrize("seed", [-1, 2**64])
 def test_seed_outside_its_range_is_a_value_error(toy_tts, toy_voice, seed):
     with pytest.raises(ValueError, match="seed"):

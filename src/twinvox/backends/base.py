@@ -1,14 +1,17 @@
 """What every backend shares: a stream of segments, and the one-shot synthesis as its join."""
 
+import atexit
+import operator
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TypeVar, Unpack
+from queue import SimpleQueue
+from typing import SupportsIndex, TypeVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -124,10 +127,15 @@ class Timings(dict[str, float]):
         self[stage] = self.get(stage, 0.0) + seconds
 
 
-def check_seed(seed: int) -> int:
-    if not 0 <= seed < 2**64:
+def check_seed(seed: SupportsIndex) -> int:
+    """The seed as an int; TypeError for what is no whole number, ValueError beyond 64 bits."""
+    try:
+        whole = operator.index(seed)
+    except TypeError:
+        raise TypeError(f"seed is {seed!r}; expected a whole number") from None
+    if not 0 <= whole < 2**64:
         raise ValueError(f"seed is {seed}; expected 0 to 2**64 - 1")
-    return int(seed)
+    return whole
 
 
 def resolve_voice(voice: VoiceSource) -> Voice:
@@ -165,18 +173,45 @@ def one_ahead(
     """The results of ``tasks`` in order, each task running while the caller uses the last result.
 
     They run in one thread. What a task raises is raised where its result would be. Closing calls
-    ``stop``, upon which a running task should raise soon, and waits for it.
+    ``stop``, upon which a running task should raise soon, and waits for it; so does the end of the
+    process.
     """
-    with ThreadPoolExecutor(1, thread_name_prefix="twinvox") as worker:
+    waiting: SimpleQueue[tuple[Future[_Result], Callable[[], _Result]] | None] = SimpleQueue()
+    # A daemon, as the interpreter waits for all others before it calls what is registered below.
+    worker = threading.Thread(target=_work, args=(waiting,), name="twinvox", daemon=True)
+
+    def submit(task: Callable[[], _Result]) -> Future[_Result]:
+        future: Future[_Result] = Future()
+        waiting.put((future, task))
+        return future
+
+    def end() -> None:
+        stop()
+        waiting.put(None)
+        if threading.current_thread() is not worker:  # as where a task itself closes
+            worker.join()
+
+    worker.start()
+    atexit.register(end)
+    try:
+        running = submit(tasks[0])
+        for task in tasks[1:]:
+            result = running.result()
+            running = submit(task)
+            yield result
+        yield running.result()
+    finally:
+        atexit.unregister(end)
+        end()
+
+
+def _work(waiting: "SimpleQueue[tuple[Future[_Result], Callable[[], _Result]] | None]") -> None:
+    for future, task in iter(waiting.get, None):
         try:
-            running = worker.submit(tasks[0])
-            for task in tasks[1:]:
-                result = running.result()
-                running = worker.submit(task)
-                yield result
-            yield running.result()
-        finally:
-            stop()
+            future.set_result(task())
+        except BaseException as error:
+            future.set_exception(error)
+        del future, task  # a failed future's traceback holds this frame
 
 
 def join_segments(

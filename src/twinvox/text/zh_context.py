@@ -8,18 +8,20 @@ from twinvox.text.zh_units import COUNTED_WITH_LIANG
 
 _BEFORE, _AFTER = 14, 8
 
-_SCORE_BEFORE = re.compile(r"(?:以|比分[为是]?|比例[为是]?|赔率)\Z")
+_SCORE_BEFORE = re.compile(r"(?:以|(?:比[分例]|赔率)(?:大?约)?[为是]?[：:]? ?)\Z")
 _SCORE_AFTER = re.compile(
     " ?(?:战胜|击败|[大险小完获取]胜|逆转|不敌|负于|惜败|落败|败给|告负|[输赢]了?|领先|落后|战平|"
-    "力克|淘汰|的?(?:比[分例]|屏|画面|画幅|显示器))"
+    "力克|淘汰|稀释|混合|兑[水换]|的?(?:配?比[分例]|屏|画面|画幅|显示器))"
 )
 _LISTED_SCORE = re.compile(r"(?<!\d)(\d{1,2})-(\d{1,2}) ?[、，,] ?\Z", re.ASCII)
 _CODE_BEFORE = re.compile(
     "(?:验证码|邮编|邮政编码|密码|编号|代码|号码|学号|工号|尾号|卡号|账号|账户|房号|单号|身份证|车牌|"
-    r"口令|QQ|拨打|致电|热线|电话|客服|总机|分机|拨)号?[是为]?[：:]? ?\Z"
+    r"口令|QQ|ID|ISBN|拨打|致电|热线|电话|客服|总机|分机|拨|\d ?转)号?[是为]?[：:]? ?\Z",
+    re.ASCII,
 )
 _CODE_AFTER = re.compile(
-    " ?(?:室|房(?![子价费车东贷租屋产])|号房|教室|路公交|路公共|路车|次列车|次航班|航班)"
+    " ?(?:室|房(?![子价费车东贷租屋产])|号房|教室|会议室|办公室|病房|医院|[国省县]道|"
+    r"路(?:[公车站到去，。、]|\Z)|次列车|次航班|航班)"
 )
 _HOTLINES = {"110", "112", "114", "119", "120", "122", "10010", "10086", "12306", "12315", "12345"}
 _HOTLINE_AFTER = re.compile(" ?(?:报警|火警|急救|热线|电话)")
@@ -27,11 +29,25 @@ _NAME_BEFORE = re.compile(r"[A-Za-z][-·–]?\Z")
 _NAME_BEFORE_BLANK = re.compile(r"[A-Za-z] \Z")
 _LATIN_AFTER = re.compile("(?!(?:[GMKTgmkt][Bb]?|[VWw])(?![A-Za-z]))[A-Za-z]")  # no size: 500G
 _NAME_AFTER = re.compile(
-    r"后(?![来天年面期台续退])|高校|工程|院校|大学|事件|工作制|晚会|大促|购物节|狂欢节"
+    r"后(?![来天年面期台续退])|高校|工程|院校|大学|事件|工作制|晚会|大促|购物节|狂欢节|"
+    r"飞机|客机|显卡|安全卫士"
 )
+_UNIVERSITIES = {"985", "211"}
+_UNIVERSITY_BEFORE = re.compile(r"(?:985|211)[、和与及或]\Z")
+_UNIVERSITY_AFTER = re.compile("[、和与及或](?:985|211)")
 _DECIMALS_BEFORE = re.compile(r"\d[秒米]\Z", re.ASCII)
+_DURATION_BEFORE = re.compile("(?:时长|用时|耗时|历时|片长|配速)[为是约]?[：:]? ?\\Z")
+_ADDED_BEFORE = re.compile("[\u3400-\u9fff](?<![的是为到和与在])\\Z")
+_APART_BEFORE = re.compile(r"(?:第|血压[是为]?[：:]?) ?\Z")
 _YEAR_AFTER = re.compile(" ?(?:年(?!级)|学年|财年|赛季|奥运|世界杯|世博|亚运|欧洲杯|届|款|版)")
 _YEAR_OF_DATE_AFTER = re.compile(r"年\d{1,2}月", re.ASCII)
+_SHORT_YEAR_AFTER = re.compile(
+    " ?年(?:底(?![薪蕴])|初(?![中恋心级期])|末|出生|毕业(?!班)|[春夏秋冬][天季])"
+)
+_PADDED_AFTER = re.compile(" ?(?:月|日(?!元)|时|点)")
+_ORDINALS_BEFORE = re.compile(
+    r"第\d{1,3}(?:[、，,和与及或至到~-]\d{1,3})*+(?:[、，,和与及或至到~-]第?)?\Z", re.ASCII
+)
 _SPAN_AFTER = re.compile("年(?:前|来|间|历史|的?时间|以[前来上])")
 _YEARS = re.compile(r"(?:1[5-9]|20)\d\d-(?:1[5-9]|20)\d\d", re.ASCII)
 _DESIGNATED = set("歼轰运直强舟征宫娥风击旗斗问图苏格弹")  # aircraft, rockets, missiles
@@ -74,6 +90,21 @@ class Context(NamedTuple):
         """Whether a dash before the number is part of a name, as in 神舟-13."""
         return self.before[-1:] in _DESIGNATED
 
+    @property
+    def is_apart(self) -> bool:
+        """Whether two numbers with a slash between them are no fraction: blood pressure, pages."""
+        return _APART_BEFORE.search(self.before) is not None
+
+    @property
+    def is_duration(self) -> bool:
+        """Whether what a colon divides are minutes and seconds, not a time of day."""
+        return _DURATION_BEFORE.search(self.before) is not None
+
+    @property
+    def is_added(self) -> bool:
+        """Whether a plus sign before the number adds it to something."""
+        return _ADDED_BEFORE.search(self.before) is not None
+
     def is_year(self, text: str) -> bool:
         if _YEAR_OF_DATE_AFTER.match(self.after):
             return len(text) in (2, 4)
@@ -89,7 +120,8 @@ class Context(NamedTuple):
             return spelled(text)
         if self._is_digit_by_digit(text):
             return digits(text)
-        if text == "2" and self.is_counted and not (self.is_named or self.before.endswith("第")):
+        ordinal = self.before.endswith("第") or _ORDINALS_BEFORE.search(self.before)
+        if text == "2" and self.is_counted and not (self.is_named or ordinal):
             return "两"
         return cardinal(text)
 
@@ -100,19 +132,35 @@ class Context(NamedTuple):
     def _is_digit_by_digit(self, text: str) -> bool:
         if len(text) == 1:
             return False
+        if len(text) == 2 and text[0] == "0" and self._is_padded:
+            return False
         if text[0] == "0" or self.is_year(text) or _NAME_AFTER.match(self.after):
             return True
         if len(text) == 2:
+            if _SHORT_YEAR_AFTER.match(self.after) and not self.before.endswith("第"):
+                return True
             return _DECIMALS_BEFORE.search(self.before) is not None
+        if text in _UNIVERSITIES and (
+            _UNIVERSITY_BEFORE.search(self.before) or _UNIVERSITY_AFTER.match(self.after)
+        ):
+            return True
         if self.is_named or _LATIN_AFTER.match(self.after):
             return True
         blank = _NAME_BEFORE_BLANK.search(self.before) and not self.is_counted
         return bool(blank) or self.before.endswith(("公元", "公元前"))
 
+    @property
+    def _is_padded(self) -> bool:
+        """Whether a nought before a month, day or hour is silent, as in 03月05日."""
+        day = self.before.endswith("月") and self.after.startswith("号")
+        return day or _PADDED_AFTER.match(self.after) is not None
+
     def read_pair(self, first: str, second: str) -> str:
         """Two bare numbers with a dash between them; empty where they are a range."""
         if self.is_code:
             return spelled(first + second)
+        if self.before.endswith("满"):
+            return f"{number(first)}减{number(second)}"
         if len(first) == 4 and self.is_year(first) and len(second) == 2:
             return f"{digits(first)}到{digits(second)}"
         if _YEARS.fullmatch(f"{first}-{second}") and not self.is_counted:

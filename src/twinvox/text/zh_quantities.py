@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from twinvox.text.zh_context import Context
-from twinvox.text.zh_numbers import digits, number
+from twinvox.text.zh_numbers import digits, number, spelled
 from twinvox.text.zh_units import OPERATORS, PERCENT, SIGNS, TEMPERATURES, UNITS, alternation
 
 DASH = "[-–—~～〜]"
@@ -73,6 +73,8 @@ def unit_words(unit: str) -> str:
 
 def _joined(chain: list[_Part], context: Context) -> str:
     """Numbers with dashes between them: a range, a score or the parts of a code."""
+    if len(chain) > 2 and context.is_code and all(part.number.isdigit() for part in chain):
+        return spelled("".join(part.number for part in chain))
     if len(chain) > 2 or context.is_named:
         return "杠".join(_read(part, context, part.unit) for part in chain)
     low, high = chain
@@ -92,6 +94,15 @@ def _divided(chain: list[_Part], context: Context) -> str:
     over, under = chain
     if context.is_year(over.number):
         return f"{digits(over.number)}到{digits(under.number)}"
+    numbers = {over.number, under.number}
+    if numbers == {"985", "211"}:
+        return f"{digits(over.number)}、{digits(under.number)}"
+    if numbers == {"7", "24"}:
+        return f"{number(over.number)}乘{_measured(number(under.number), under.unit)}"
+    if over.unit or under.unit == "mmHg" or context.is_apart:
+        per = over.unit and under.unit and under.number.strip("0") == "1"
+        words = (_read(part, context, part.unit) for part in chain)
+        return ("每" if per else "、").join(words)
     return SIGNS.get(over.sign, "") + _fraction(over, under)
 
 
@@ -104,14 +115,15 @@ def _formula(chain: list[_Part]) -> str:
     at = 0
     while at < len(chain):
         part, following = chain[at], chain[at + 1 : at + 2]
+        unit = "" if part.operator == "^" else part.unit
         if part.operator != "/" and following and following[0].operator == "/":
             value = _fraction(part, following[0])
             at += 1
         else:
-            value = _measured(number(part.number) + part.scale, part.unit)
+            value = _measured(number(part.number) + part.scale, unit)
         value = SIGNS.get(part.sign, "") + value
         if part.operator == "^":
-            words += f"的{value}次方"
+            words += f"的{value}次方{unit_words(part.unit)}"
         else:
             words += OPERATORS.get(part.operator, "到" if part.operator else "") + value
         at += 1
@@ -121,6 +133,8 @@ def _formula(chain: list[_Part]) -> str:
 def _read(part: _Part, context: Context, unit: str) -> str:
     """One number with its sign and unit; ``unit`` is the one that counts for 两 and 零下."""
     sign = SIGNS.get(part.sign, "")
+    if part.sign == "+" and not part.operator and context.is_added:
+        sign = sign if unit in PERCENT or unit in TEMPERATURES else "加"
     if sign == "负":
         if unit in TEMPERATURES:
             sign = "零下"

@@ -27,6 +27,10 @@ from twinvox.text.zh_units import CURRENCIES, CURRENCY_WORDS, alternation
 _Match = re.Match[str]
 
 
+_HALVES = {"a": "上午", "p": "下午"}
+_ANNIVERSARIES = {"101": "十一", "1111": "双十一", "1212": "双十二"}
+
+
 class Rule(NamedTuple):
     name: str
     pattern: str
@@ -54,16 +58,26 @@ def _clock(text: str) -> str:
     return words + (_sixtieth(minute) + "分" if int(minute) else "")
 
 
+def _duration(text: str) -> str:
+    first, *rest, second = re.split("[:：]", text)
+    words = ("两" if int(first) == 2 else _unpadded(first)) + ("小时" if rest else "分")
+    return words + "".join(_sixtieth(minute) + "分" for minute in rest) + _sixtieth(second) + "秒"
+
+
 def _sixtieth(text: str) -> str:
     return "零" + digits(text[1]) if text[0] == "0" and text != "00" else _unpadded(text)
 
 
 def _time(match: _Match) -> str:
-    if not match["time_2"] and Context.of(match).is_score:
+    if not match["time_2"] and (context := Context.of(match)).is_score:
         return "比".join(map(_unpadded, re.split("[:：]", match["time_1"])))
-    half = {"a": "上午", "p": "下午"}.get((match["time_half"] or "").lower(), "")
-    until = "到" + _clock(match["time_2"]) if match["time_2"] else ""
-    return half + _clock(match["time_1"]) + until
+    if not match["time_2"] and context.is_duration:
+        return _duration(match["time_1"])
+    first, last = (_HALVES.get((match[name] or "").lower(), "") for name in ("half_1", "half_2"))
+    if not match["time_2"]:
+        return last + _clock(match["time_1"])
+    until = ("到" + last if first else "到") + _clock(match["time_2"])
+    return (first or last) + _clock(match["time_1"]) + until
 
 
 def _ratio(match: _Match) -> str:
@@ -78,6 +92,11 @@ def _version(match: _Match) -> str:
     parts = match.group().split(".")
     plain = len(parts) == 4 or any(part[0] == "0" or len(part) > 2 for part in parts)
     return "点".join(map(digits if plain else cardinal, parts))
+
+
+def _anniversary(match: _Match) -> str:
+    text = _digits_of(match)
+    return _ANNIVERSARIES.get(text) or digits(text)
 
 
 def _money(match: _Match) -> str:
@@ -101,28 +120,29 @@ RULES = (
     Rule(
         "date",
         rf"(?<!\d)[12]\d{{3}}(?:(?P<date_mark>[-/.]){_MONTH}(?P=date_mark){_DAY}|"
-        r"-(?:0[1-9]|1[0-2]))(?![-/.]?\d)",
+        r"[-/](?:0[1-9]|1[0-2]))(?![-/.]?\d)(?! ?(?:赛季|学年|财年|年))",
         _date,
     ),
     Rule(
         "time",
-        rf"(?<![\d:：.])(?P<time_1>{_CLOCK})(?: ?{DASH} ?(?P<time_2>{_CLOCK}))?(?![:：.]\d)"
-        r"(?: ?(?P<time_half>[AaPp])\.?[Mm](?![A-Za-z])\.?)?",
+        rf"(?<!\d)(?<!\d[:：.])(?P<time_1>{_CLOCK})"
+        rf"(?:(?: ?(?P<half_1>[AaPp])\.?[Mm]\.?)? ?{DASH} ?(?P<time_2>{_CLOCK}))?(?![:：.]\d)"
+        r"(?: ?(?P<half_2>[AaPp])\.?[Mm](?![A-Za-z])\.?)?",
         _time,
     ),
-    Rule("ratio", rf"(?<![\d:：.]){NUMBER}(?:[:：]{NUMBER})++", _ratio),
+    Rule("ratio", rf"(?<!\d)(?<!\d[:：.]){NUMBER}(?:[:：]{NUMBER})++", _ratio),
     Rule(
         "telephone",
         r"(?<![\d.])(?:(?:\+?86[- ]?)?1[3-9]\d(?:[- ]?\d{4}){2}|"
-        r"[(（]?0\d{2,3}[)）]?[- ]?\d{7,8}(?:-\d{1,5})?|"
-        r"[48]00(?:[- ]\d{3}[- ]\d{4}|[- ]\d{4}[- ]\d{3}|\d{7}))(?![\d.]\d?)",
+        r"[(（]?0\d{2,3}[)）]?[- ]?(?:\d{7,8}|\d{3,4}[- ]\d{4})(?:-\d{1,5})?|"
+        r"[48]00(?:[- ]\d{3}[- ]\d{4}|[- ]\d{4}[- ]\d{3}|\d{7}))(?!\d|\.\d)",
         _telephone,
     ),
     Rule(
         "anniversary",
         r"(?<![\d.])\d{1,2}(?:[·•]\d{1,2}|\.\d{1,2}(?= ?(?:晚会|事件|假期|黄金周|劳动节|国庆|"
-        r"儿童节|妇女节|运动|大?地震)))(?!\d)",
-        lambda match: digits(_digits_of(match)),
+        r"儿童节|妇女节|运动|大?地震|大促|购物节|狂欢节)))(?!\d)",
+        _anniversary,
     ),
     Rule("version", r"(?<![\d.])\d++(?:\.\d++){2,}+", _version),
     Rule(
@@ -154,17 +174,24 @@ RULES = (
     Rule(
         "until",
         rf"(?<=[年月日号时点分秒元块度个人米岁页章节楼层]){DASH} ?(?=\d)|"
-        rf"(?<=[一二三四五六日末]){DASH}(?=周|星期|礼拜)|(?<=\d){DASH}(?=[A-Z]\d)",
+        rf"(?<=[一二三四五六日末]){DASH}(?=周|星期|礼拜)|"
+        rf"(?<=\d){DASH}(?=[A-Z]\d|第|[次翌]日|周[一二三四五六日末]|星期|礼拜)|"
+        rf"(?<=\d[kKwWGT]){DASH}(?=\d)",
         lambda match: "到",
     ),
     Rule("times", r"(?<=[米寸尺])[*×xX](?=\d)", lambda match: "乘"),
+    Rule(
+        "power",
+        rf"(?<=[A-Za-z)）])\^(?P<power_sign>[-−]?)(?P<exponent>{NUMBER})",
+        lambda match: f"的{'负' * bool(match['power_sign'])}{number(match['exponent'])}次方",
+    ),
     Rule("hyphen", r"(?<=[A-Za-z])[-–·](?=\d)", lambda match: ""),
     Rule("per", rf"(?<=[元块角分])/{UNIT}", lambda match: "每" + unit_words(match.group()[1:])),
     Rule("quantity", QUANTITY, read_quantity),
 )
 _READERS = {rule.name: rule.read for rule in RULES}
 _INITIALS = (
-    "0-9(N№①-⑳¼-¾⅐-⅞/·*×xX" + r"\-–—~～〜−+±≥≤<>≈≠=√" + "".join({key[0] for key in CURRENCIES})
+    r"0-9(N№①-⑳¼-¾⅐-⅞/·*×xX\^" + r"\-–—~～〜−+±≥≤<>≈≠=√" + "".join({key[0] for key in CURRENCIES})
 )
 _FIGURE = re.compile(
     f"(?=[{_INITIALS}（])(?:" + "|".join(f"(?P<{name}>{text})" for name, text, _ in RULES) + ")",

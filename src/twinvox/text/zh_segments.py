@@ -26,20 +26,25 @@ _LAST_WORD = re.compile(r"[A-Za-z.]*\Z")
 _ABBREVIATION = re.compile(
     r"[A-Za-z]|(?:[A-Za-z]\.)+[A-Za-z]|Mrs?|Ms|Drs?|Prof|St|No|vs|etc|Inc|Ltd|Co|Jr|Sr"
 )
+_NUMERALS = "零〇一二三四五六七八九十百千万亿萬億两幺点"
 # What is never cut: a special token, a word, a number, a Chinese numeral or one character, with the
 # marks and spaces that belong to it.
 _ATOM = re.compile(
     rf"[{_OPENERS}]*(?:<\|[^|<>\s]{{1,40}}\|>|"
     r"[A-Za-z0-9]{1,40}(?:[.,:/@'’&+_-]{1,3}[A-Za-z0-9]{1,40}){0,8}|"
-    rf"[零一二三四五六七八九十百千万亿两幺点]{{2,8}}|.)[^\w\s<{_OPENERS}]*\s*",
+    rf"[{_NUMERALS}]{{2,8}}|.)[^\w\s<{_OPENERS}]*\s*",
     re.DOTALL,
+)
+# A longer numeral, a share and what is counted: cut only where nothing else would do.
+_FIGURE = re.compile(
+    rf"(?:[{_NUMERALS}]{{1,8}}分之[{_NUMERALS}]|[{_NUMERALS}]{{2}})[{_NUMERALS}]*\w?"
 )
 
 
 class _Atom(NamedTuple):
     end: int
     cost: float
-    rank: int  # of a cut after it
+    rank: int  # of a cut after it, below 0 within a figure
 
 
 Span = tuple[int, int]
@@ -149,9 +154,12 @@ def _merge_short(text: str, spans: list[Span], budget: float) -> list[Span]:
 
 
 def _atoms(text: str, start: int, end: int) -> Iterator[_Atom]:
+    figures = _FIGURE.finditer(text, start, end)
+    inside = {at for match in figures for at in range(match.start() + 1, match.end())}
     for match in _ATOM.finditer(text, start, end):
         atom = match.group()
-        yield _Atom(match.end(), estimate_speech_tokens(atom), _rank(atom))
+        rank = -1 if match.end() in inside else _rank(atom)
+        yield _Atom(match.end(), estimate_speech_tokens(atom), rank)
 
 
 def _rank(atom: str) -> int:
@@ -175,13 +183,13 @@ def _divided(text: str, start: int, end: int, budget: float, limit: float) -> It
 
 def _best_cut(atoms: list[_Atom], first: int, target: float, limit: float) -> int:
     """The atom to cut after: of the best rank, then nearest to ``target``."""
-    best, best_key = first, (-1, 0.0)
+    best, best_key = first, (-2, 0.0)
     cost = 0.0
     for at in range(first, len(atoms) - 1):
         cost += atoms[at].cost
         if cost > limit:
             break
-        rank = atoms[at].rank if 2 * cost >= target else 0
+        rank = atoms[at].rank if 2 * cost >= target else min(atoms[at].rank, 0)
         key = (rank, -abs(cost - target))
         if key > best_key:
             best, best_key = at, key

@@ -16,7 +16,7 @@ from twinvox.backends.cosyvoice3.contract import CONTRACT
 from twinvox.backends.cosyvoice3.prompt import Float32, Prompt
 from twinvox.errors import ModelFormatError, ModelNotFoundError
 from twinvox.runtime.base import Array
-from twinvox.voice import BUNDLE_TENSORS, Voice
+from twinvox.voice import BUNDLE_TENSORS, READ_ERRORS, Voice
 
 _INT32 = np.iinfo(np.int32)
 
@@ -109,7 +109,7 @@ def read_fixture(path: Path, names: Iterable[str]) -> Fixture:
             held = set(stored.keys())
             missing = [name for name in wanted if name not in held]
             tensors = {name: stored.get_tensor(name) for name in wanted if name in held}
-    except (OSError, TypeError, safetensors.SafetensorError) as error:
+    except READ_ERRORS as error:
         raise ModelFormatError(f"{path} is not a readable safetensors file: {error}") from error
     if missing:
         raise ModelFormatError(f"the parity fixture {path} lacks {', '.join(missing)}")

@@ -1,5 +1,7 @@
 """CosyVoice3: Mandarin zero-shot voice cloning at 24 kHz."""
 
+import inspect
+import operator
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -41,7 +43,6 @@ from twinvox.text.qwen2_tokenizer import Qwen2Tokenizer
 from twinvox.voice import Voice
 
 _STAGES = 4  # prefill, decode, flow, hift
-_CALLER = 8  # stack frames from a warning up to who called synthesize
 
 
 class SynthesisOptions(TypedDict, total=False):
@@ -145,7 +146,7 @@ class CosyVoice3:
                 f"min_token_text_ratio is {min_token_text_ratio}; expected 0 to "
                 f"{CONTRACT.flow_tokens}"
             )
-        check_seed(seed)
+        seed = check_seed(seed)
         prompt = Prompt.from_voice(self._resolve(voice))
         if token_ids is not None:
             utterances = self._frontend.from_ids(token_ids, prompt)
@@ -157,7 +158,7 @@ class CosyVoice3:
                 prenormalized=prenormalized,
                 chunking=auto_chunking,
             )
-        cap = min(max_new_tokens or 0, prompt.room)
+        cap = min(operator.index(max_new_tokens or 0), prompt.room)
         return self._speak_all(
             utterances,
             prompt,
@@ -256,4 +257,7 @@ class _Notices:
 
     @staticmethod
     def _warn(message: str) -> None:
-        warnings.warn(message, SynthesisWarning, stacklevel=_CALLER)
+        frame, level = inspect.currentframe(), 1
+        while frame and frame.f_globals.get("__name__", "").startswith("twinvox."):
+            frame, level = frame.f_back, level + 1
+        warnings.warn(message, SynthesisWarning, stacklevel=level)  # who called synthesize or next
