@@ -141,6 +141,17 @@ def test_a_folder_of_ones_own(server, tmp_path):
     assert sorted(path.name for path in folder.iterdir()) == ["notes.txt"]
 
 
+@pytest.mark.parametrize("folder", ["link", "real/../real", "with a space, é and 中"])
+def test_wherever_the_folder_is(server, tmp_path, monkeypatch, folder):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    monkeypatch.setenv("HF_HOME", f"{tmp_path}/{folder}/hf")
+    assert contents(fetched()).keys() == set(WANTED)
+    mine = Path(f"{tmp_path}/{folder}/mine")
+    root = hub.pull(hub.published("luxtts"), FILES, PlainFolder(mine))
+    assert contents(root).keys() == set(WANTED)
+
+
 def test_a_receipt_cannot_point_outside(server, tmp_path):
     folder = tmp_path / "mine"
     place = PlainFolder(folder)

@@ -75,7 +75,7 @@ def fetch(repository: str, commit: str, file: str, digest: Digest, place: Place,
                 cache_dir=place.cache_dir,
                 local_dir=place.local_dir,
             )
-        if Path(arrived).absolute() != target.absolute():
+        if not target.exists():
             raise DownloadError(
                 f"the hub delivered {file} of {repository} at another commit than {commit}, "
                 f"which was asked for ({arrived}); run the command again"
