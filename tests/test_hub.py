@@ -100,7 +100,19 @@ def test_offline_without_models_says_what_to_do(server, monkeypatch):
     assert server.requests == []
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"repository": 1, "files": []}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'{"repository": 1, "files": []}',
+        b'{"repository": "FluidInference/luxtts-coreml", "commit": "../../..", "files": {}}',
+        b'{"repository": "FluidInference/luxtts-coreml", "commit": "%s", "files": {"tokens.txt": '
+        b'{"digest": {"size": null, "algorithm": "git", "value": "0"}, "mtime_ns": 0}}}'
+        % (b"0" * 40),
+    ],
+)
 def test_a_damaged_receipt_is_none(server, content):
     root = fetched()
     HubCache.of(REPOSITORY).receipt.write_bytes(content)

@@ -1,6 +1,7 @@
 """Every fault of the hub, the network and the disk is named, and nothing damaged stays."""
 
 import errno
+import json
 import os
 from contextlib import contextmanager
 from functools import partial
@@ -28,7 +29,7 @@ from tests.hub_repository import (
 )
 from twinvox import hub
 from twinvox.errors import DownloadError, ModelFormatError, ModelNotFoundError, ModelWarning
-from twinvox.hub.places import HubCache
+from twinvox.hub.places import HubCache, PlainFolder
 
 
 @pytest.fixture
@@ -137,6 +138,45 @@ def test_faults_are_explained_and_leave_nothing_damaged(server, request_, fault,
         hub.ensure("luxtts", FILES, offline=True)
     server.faults.clear()
     assert contents(fetched()).keys() == set(WANTED)
+
+
+@pytest.mark.parametrize("up", ["../../../../../..", "../../.."])
+def test_a_hub_cannot_touch_files_outside(server, tmp_path, up):
+    """Above the snapshot in the cache, and above a folder of the user's."""
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    path = f"gpu/TextEncoder.mlmodelc/{up}/../victim"
+    server.publish(REPOSITORY, repository_files() | {path: b"evil"})
+    for place in (HubCache.of(REPOSITORY), PlainFolder(tmp_path / "a" / "b")):
+        with pytest.raises(DownloadError, match=r"what no hub does .*victim.*check HF_ENDPOINT"):
+            hub.pull(hub.published("luxtts"), FILES, place)
+    assert victim.read_text() == "precious"
+    assert server.gets("resolve") == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"sha": "../../../../victim"}, "what no hub does .a commit '../"),
+        ({"sha": None}, "what no hub does .a commit None"),
+        ({"siblings": [{"rfilename": "tokens.txt"}]}, "what no hub does .*size and hash"),
+        ({"siblings": [{"rfilename": "a", "size": -1, "blobId": "0" * 40}]}, "size and hash"),
+        ({"siblings": [{"rfilename": "a", "size": 1, "blobId": None}]}, "what no hub does"),
+        ({"siblings": [{"size": 1}]}, "not the hub's"),
+        ({"siblings": ["tokens.txt"]}, "not the hub's"),
+    ],
+)
+def test_what_the_hub_declares_is_checked(server, monkeypatch, change, message):
+    answer = hub_server.Handler._info
+
+    def changed(handler, *repository):
+        body, headers, code = answer(handler, *repository)
+        return json.dumps(json.loads(body) | change).encode(), headers, code
+
+    monkeypatch.setattr(hub_server.Handler, "_info", changed)
+    with pytest.raises(DownloadError, match=message):
+        fetched()
+    assert server.gets("resolve") == []
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 
 from twinvox.errors import DownloadError
 from twinvox.hub.places import Place
-from twinvox.hub.receipt import Digest
+from twinvox.hub.receipt import COMMIT, Digest, is_inside
 
 _DEFAULT_ENDPOINT = "https://huggingface.co"
 _TIMEOUT_S = 30.0
@@ -36,14 +36,26 @@ def endpoint() -> str:
 
 
 def listing(repository: str, revision: str) -> Listing:
-    """Resolve ``revision`` to a commit and list its files, in one request."""
+    """Resolve ``revision`` to a commit and list its files, in one request.
+
+    A path that leads out of its folder is a DownloadError, as is whatever else no hub declares.
+    """
     from huggingface_hub import HfApi
 
     with explained(f"{repository} at {revision}"):
         info = HfApi(endpoint=endpoint()).model_info(
             repository, revision=revision, files_metadata=True, timeout=_TIMEOUT_S
         )
-    return Listing(str(info.sha), {file.rfilename: _digest(file) for file in info.siblings or ()})
+    try:
+        files = {file.rfilename: _digest(file) for file in info.siblings or ()}
+        wrong = [path for path in files if not is_inside(path)]
+        if wrong or not COMMIT.fullmatch(str(info.sha)):
+            raise ValueError(f"a file {wrong[0]!r}" if wrong else f"a commit {info.sha!r}")
+    except (ValueError, TypeError) as error:
+        raise DownloadError(
+            f"{endpoint()} declares of {repository} what no hub does ({error}); check HF_ENDPOINT"
+        ) from error
+    return Listing(str(info.sha), files)
 
 
 def _digest(file: Any) -> Digest:
@@ -154,7 +166,7 @@ def _explain(error: BaseException) -> str:
             return _explain_status(status, names)
     if "OfflineModeIsEnabled" in names:
         return "HF_HUB_OFFLINE is set; unset it to fetch"
-    if names & {"JSONDecodeError", "FileMetadataError"}:
+    if names & {"JSONDecodeError", "FileMetadataError", "KeyError", "TypeError"}:
         return (
             f"{endpoint()} answered with something that is not the hub's, perhaps a login or "
             "proxy page; open it in a browser, or check HF_ENDPOINT and the proxy"
