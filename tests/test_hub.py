@@ -6,7 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import huggingface_hub
 import pytest
+from huggingface_hub import snapshot_download
 
 from tests import hub_server
 from tests.hub_repository import (
@@ -131,6 +133,73 @@ def test_remove(server):
     with pytest.raises(ModelNotFoundError, match="nothing was fetched"):
         hub.remove(place)
     assert contents(fetched()).keys() == set(WANTED)
+
+
+def test_remove_spares_what_others_fetched(server):
+    """Of the same commit another program has everything, and of an older one what is the same."""
+    older = repository_files() | {"tokens.txt": b"_\t1\n"}
+    newest = server.commits[server.branches[REPOSITORY, "main"]]
+    server.publish(REPOSITORY, older)
+    old = Path(snapshot_download(REPOSITORY, cache_dir=hub_cache()))
+    server.publish(REPOSITORY, newest)
+    new = Path(snapshot_download(REPOSITORY, cache_dir=hub_cache()))
+    assert fetched() == new
+    place = HubCache.of(REPOSITORY)
+    assert hub.remove(place) == len(newest["tokens.txt"])  # all else the older commit links to
+    assert contents(old) == older
+    assert contents(new) == {path: newest[path] for path in newest if path not in WANTED}
+    assert huggingface_hub.scan_cache_dir(hub_cache()).warnings == []
+    shutil.rmtree(old)
+    fetched()
+    hub.ensure("luxtts", published_files("luxtts", "ane"))
+    hub.remove(place)
+    assert contents(new) == {"README.md": newest["README.md"]}
+
+
+def test_remove_when_all_is_gone_already(server):
+    place = HubCache.of(REPOSITORY)
+    shutil.rmtree(fetched())
+    assert hub.remove(place) == 0
+    assert huggingface_hub.scan_cache_dir(hub_cache()).warnings == []
+
+
+def test_remove_spares_what_was_in_the_folder_before(server, tmp_path):
+    """Such as the user's own copies of published files, and the cache in the user's home."""
+    folder = tmp_path / "home"
+    before = {
+        "tokens.txt": repository_files()["tokens.txt"],
+        BIG: repository_files()[BIG],
+        ".cache/huggingface/token": b"secret",
+        ".cache/huggingface/hub/models--another--one/blobs/1": b"precious",
+    }
+    for path, content in before.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+    place = PlainFolder(folder)
+    hub.pull(hub.published("luxtts"), FILES, place)
+    assert contents(folder).keys() == set(WANTED)
+    hub.remove(place)
+    after = {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name not in (".gitignore", "CACHEDIR.TAG")
+    }
+    assert after == before
+
+
+def test_what_a_file_of_ones_own_links_to_is_not_touched(server, tmp_path):
+    shared, folder = tmp_path / "shared.txt", tmp_path / "mine"
+    shared.write_text("precious")
+    folder.mkdir()
+    (folder / "tokens.txt").symlink_to(shared)
+    hub.pull(hub.published("luxtts"), FILES, PlainFolder(folder))
+    assert contents(folder).keys() == set(WANTED)
+    link = fetched() / "tokens.txt"
+    link.unlink()
+    link.symlink_to(shared)
+    with pytest.warns(ModelWarning, match=r"tokens\.txt has 8 bytes"):
+        fetched()
+    assert shared.read_text() == "precious"
 
 
 def test_a_folder_of_ones_own(server, tmp_path):

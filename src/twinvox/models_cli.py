@@ -32,7 +32,7 @@ def add_model_actions(parser: argparse.ArgumentParser) -> None:
         _add_model(action)
         _add_variant(action)
     _add_model(add("verify", "read every fetched file and compare its hash", _verify))
-    _add_model(add("remove", "delete fetched models", _remove))
+    _add_model(add("remove", "delete fetched models; files that were there before stay", _remove))
     inspect = add("inspect", "inputs, outputs, operators and weights of a model", _inspect)
     inspect.add_argument("path", type=Path, metavar="PATH", help=".mlpackage or .mlmodelc")
     inspect.add_argument("--json", action="store_true", help="print one JSON object")

@@ -75,7 +75,7 @@ def fetch(repository: str, commit: str, file: str, digest: Digest, place: Place,
     if target.exists():
         if digest.problem(target) is None:  # another process has fetched it meanwhile
             return target
-        _discard(target)
+        place.discard(target)
     for _ in range(2):
         with explained(f"{file} of {repository}"):
             arrived = hf_hub_download(
@@ -95,17 +95,11 @@ def fetch(repository: str, commit: str, file: str, digest: Digest, place: Place,
         problem = digest.problem(target)
         if problem is None:
             return target
-        _discard(target)
+        place.discard(target)
     raise DownloadError(
         f"{file} of {repository} {problem}, asked twice; a proxy or mirror may be altering it: "
         f"check HF_ENDPOINT ({endpoint()}) and the network, then run the command again"
     )
-
-
-def _discard(path: Path) -> None:
-    """Remove a damaged file, and the blob that it links to in the hub's cache."""
-    path.resolve().unlink(missing_ok=True)
-    path.unlink(missing_ok=True)
 
 
 @contextmanager
