@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 import huggingface_hub
+import numpy as np
 import pytest
 from huggingface_hub import snapshot_download
+from safetensors.numpy import save_file
 
 from tests import hub_server
 from tests.hub_repository import (
@@ -29,6 +31,7 @@ from tests.hub_repository import (
 )
 from twinvox import hub
 from twinvox.backends import published_files
+from twinvox.backends.cosyvoice3.folder import published_voice
 from twinvox.errors import DownloadError, ModelFormatError, ModelNotFoundError, ModelWarning
 from twinvox.hub.places import HubCache, PlainFolder, hub_cache
 
@@ -292,6 +295,15 @@ def test_the_folder_of_fluidaudio_is_used(server, fluidaudio):
     assert hub.ensure("luxtts", published_files("luxtts", "ane")) != fluidaudio
 
 
+@pytest.mark.parametrize("path", [BIG, "gpu/TextEncoder.mlmodelc/model.mil"])
+def test_a_folder_of_fluidaudio_that_is_not_complete_is_passed_over(server, fluidaudio, path):
+    (fluidaudio / path).unlink()
+    with pytest.raises(ModelFormatError, match=f"{path} is missing"):
+        hub.ensure("luxtts", FILES, offline=True)
+    with pytest.warns(ModelWarning, match=f"{path} is missing; fetching again"):
+        assert fetched().is_relative_to(hub_cache())
+
+
 @pytest.mark.parametrize("damage", [damage_html, damage_pointer, empty, truncate_weights])
 def test_a_damaged_folder_of_fluidaudio_is_passed_over(server, fluidaudio, damage):
     problem = damage(fluidaudio / BIG)
@@ -301,6 +313,18 @@ def test_a_damaged_folder_of_fluidaudio_is_passed_over(server, fluidaudio, damag
         root = fetched()
     assert root.is_relative_to(hub_cache())
     assert fetched() == root
+
+
+def test_a_truncated_voice_of_fluidaudio_is_passed_over(server, fluidaudio):
+    voice = published_voice("me")
+    tensors, sidecar = (fluidaudio.parent / "cosyvoice3" / path for path in voice)
+    tensors.parent.mkdir(parents=True)
+    save_file({"prompt_mel": np.zeros((1, 2, 80), np.float32)}, tensors)
+    sidecar.write_text("{}")
+    assert hub.find("cosyvoice3", voice) == (fluidaudio.parent / "cosyvoice3", {})
+    tensors.write_bytes(tensors.read_bytes()[:-1])
+    with pytest.raises(ModelFormatError, match=r"voices/me\.safetensors is damaged"):
+        hub.ensure("cosyvoice3", voice, offline=True)
 
 
 def test_pins(server, monkeypatch, tmp_path):

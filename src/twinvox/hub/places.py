@@ -12,6 +12,7 @@ from twinvox.hub.receipt import Digest, Receipt, foreign
 
 MODELS_DIR_ENV = "TWINVOX_MODELS_DIR"
 FLUIDAUDIO = Path(".cache") / "fluidaudio" / "Models"
+_MODEL_PARTS = ("model.mil", "weights/weight.bin")  # of every published model
 _NOTES_OWN = {".gitignore", "CACHEDIR.TAG"}  # what huggingface_hub puts beside its notes
 
 
@@ -168,7 +169,12 @@ def fluidaudio_folder(name: str, patterns: Sequence[str]) -> Path | None:
 def structural_problems(folder: Path, patterns: Sequence[str]) -> dict[str, str]:
     """What can be seen to be wrong without knowing the published sizes and hashes, by path."""
     found = {}
-    for path in sorted({path for pattern in patterns for path in folder.glob(pattern)}):
+    paths = {path for pattern in patterns for path in folder.glob(pattern)}
+    for model in sorted({path.parent for path in paths if path.parent.suffix == ".mlmodelc"}):
+        for file in (model / part for part in _MODEL_PARTS):
+            if not file.is_file():
+                found[str(file.relative_to(folder))] = "is missing"
+    for path in sorted(paths):
         for file in path.rglob("*") if path.is_dir() else [path]:
             problem = _structural_problem(file) if file.is_file() else None
             if problem:
@@ -177,14 +183,19 @@ def structural_problems(folder: Path, patterns: Sequence[str]) -> dict[str, str]
 
 
 def _structural_problem(file: Path) -> str | None:
+    from safetensors import SafetensorError, safe_open
+
     from twinvox.mil.weights import WeightFile
 
     if not file.stat().st_size:
         return "is empty"
     problem = foreign(file)
-    if problem is None and file.parent.name == "weights":
-        try:
+    try:
+        if problem is None and file.parent.name == "weights":
             WeightFile(file).check()
-        except ModelFormatError as error:
-            problem = f"is damaged ({error})"
+        if problem is None and file.suffix == ".safetensors":
+            with safe_open(file, "numpy"):  # compares the size with its header
+                pass
+    except (ModelFormatError, SafetensorError) as error:
+        problem = f"is damaged ({error})"
     return problem
