@@ -82,6 +82,23 @@ def test_the_disk_fills_up_in_the_middle(server, monkeypatch):
         fetched()
 
 
+def test_a_cache_that_may_only_be_read_is_used(server, monkeypatch):
+    """Another program has fetched everything; the receipt cannot be written beside it."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    root = fetched()
+    HubCache.of(REPOSITORY).receipt.unlink()
+    monkeypatch.setattr(hub.Receipt, "write", refuse)
+    server.requests.clear()
+    with pytest.warns(
+        ModelWarning, match=r"cannot note in .*twinvox\.json .*Read-only file system"
+    ):
+        assert fetched() == root
+    assert server.gets("resolve") == []
+
+
 def test_after_a_failure_only_the_rest_is_fetched(server):
     server.fail("GET gpu/TextEncoder.mlmodelc/weights/weight.bin", hub_server.status(500), 50)
     with pytest.raises(DownloadError, match=r"TextEncoder.*answered 500.*are kept"):
