@@ -29,6 +29,7 @@ from tests.hub_repository import (
 )
 from twinvox import hub
 from twinvox.errors import DownloadError, ModelFormatError, ModelNotFoundError, ModelWarning
+from twinvox.hub.download import endpoint
 from twinvox.hub.places import HubCache, PlainFolder
 
 
@@ -218,6 +219,11 @@ def test_no_hub_at_all(server, monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(DownloadError, match=r"no answer from http://127\.0\.0\.1:9.*refused"):
         fetched()
+
+
+def test_an_empty_endpoint_is_the_public_hub(monkeypatch):
+    monkeypatch.setenv("HF_ENDPOINT", "")
+    assert endpoint() == "https://huggingface.co"
 
 
 def test_a_repository_that_is_laid_out_anew(server):

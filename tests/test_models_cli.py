@@ -148,16 +148,26 @@ def test_the_life_of_a_model(server, run, capsys):
 
 
 @pytest.mark.parametrize("by_environment", [True, False])
-def test_a_folder_of_ones_own(server, run, tmp_path, monkeypatch, by_environment):
+def test_a_folder_of_ones_own(server, run, capsys, tmp_path, monkeypatch, by_environment):
     folder = tmp_path / "mine" / "luxtts"
     where = [] if by_environment else ["--models-dir", str(folder)]
     if by_environment:
         monkeypatch.setenv("TWINVOX_MODELS_DIR", str(folder.parent))
         assert f"luxtts      gpu  not in {folder}" in run("models", "list")
+    assert main(["models", "path", "luxtts", *where]) == 1
+    assert f"no folder {folder}; run: twinvox models pull luxtts" in capsys.readouterr().err
     assert run("models", "pull", "luxtts", *where) == str(folder)
     server.requests.clear()
     assert run("models", "path", "luxtts", *where) == str(folder)
     run("models", "verify", "luxtts", *where)
+    if by_environment:
+        rows = run("models", "list").splitlines()
+        assert rows[:2] == [f"luxtts      gpu  {folder}", f"luxtts      ane  not in {folder}"]
+        tokens = folder / "tokens.txt"
+        intact = tokens.read_bytes()
+        tokens.write_bytes(intact[:-1])
+        assert run("models", "list").splitlines()[0] == f"luxtts      gpu  {folder} (damaged)"
+        tokens.write_bytes(intact)
     say = ["say", "Hello.", "--backend", "luxtts", "-o", str(tmp_path / "a.wav")]
     run(*say, *where)
     assert server.requests == []

@@ -32,7 +32,7 @@ def is_offline() -> bool:
 
 def endpoint() -> str:
     """``HF_ENDPOINT``, else the public hub."""
-    return os.environ.get("HF_ENDPOINT", _DEFAULT_ENDPOINT).rstrip("/")
+    return (os.environ.get("HF_ENDPOINT") or _DEFAULT_ENDPOINT).rstrip("/")
 
 
 def listing(repository: str, revision: str) -> Listing:
