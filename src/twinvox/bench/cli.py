@@ -113,7 +113,7 @@ def _corpus(arguments: argparse.Namespace) -> "Corpus":
     else:
         english, mandarin = OWN
         default = mandarin if arguments.backend in NAMES else english
-        corpus = load_corpus(arguments.corpus or default)
+        corpus = load_corpus(arguments.corpus or default, offline=arguments.offline)
     if corpus.name in MINIMAX:
         print(f"twinvox: {corpus.name} is {corpus.source}", file=sys.stderr)
     return corpus if arguments.limit is None else corpus.first(arguments.limit)
