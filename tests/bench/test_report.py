@@ -52,6 +52,26 @@ def test_compare_with_a_category_that_is_new(measured):
     assert result["differences"] == ["texts"]
 
 
+def test_compare_with_a_category_that_is_gone(measured):
+    _, old = measured
+    new = json.loads(json.dumps(old))
+    del new["categories"][0], new["phrases"][0]
+    result = compare(old, new)
+    row = next(row for row in result["figures"] if row["figure"] == "short: rtfx")
+    assert (row["new"], row["ratio"]) == (None, None)
+    assert row["old"] == old["categories"][0]["rtfx"]
+
+
+def test_compare_tells_of_failed_phrases(measured):
+    """Figures are of the phrases that were spoken, so they may be of fewer in one run."""
+    old, new = (json.loads(json.dumps(measured[1])) for _ in range(2))
+    new["summary"]["failed_count"] = 2
+    assert compare(old, new)["differences"] == ["failed_count"]
+    del old["summary"]["failed_count"]  # as in FluidAudio's files
+    new["summary"]["failed_count"] = 0
+    assert compare(old, new)["differences"] == []
+
+
 @pytest.mark.parametrize(("content", "message"), [("[]", "no benchmark"), ("{", "not JSON")])
 def test_compare_refuses_other_files(content, message, tmp_path):
     path = tmp_path / "other.json"
