@@ -96,6 +96,7 @@ def scored(report):
     for row in report["phrases"]:
         row |= {"hypothesis": row["reference"], "wer": 0.0, "cer": 0.0}
     report["phrases"][0] |= {"hypothesis": "a | b", "wer": 0.5, "cer": 0.25}
+    report["phrases"][2] |= {"hypothesis": "c d", "wer": 1.0, "cer": 0.0}
     report["phrases"][1] |= {"error": "no\nway", "wer": None, "cer": None}
     report["summary"] |= {"macro_wer": 0.1, "asr_skip_reason": None, "asr_backend": "whisper"}
     return report
@@ -109,6 +110,7 @@ def test_the_markdown_report(measured):
     assert "heard by whisper" in text
     assert "## Heard otherwise\n\n| # | said | heard | WER, % | CER, % |" in text
     assert r"| a \| b | 50 | 25 |" in text
+    assert "| c d | 100 | 0 |" in text, "the same letters, other words"
     assert "## Not spoken" in text
     assert "| no way |" in text
     plain = markdown(measured[1])
