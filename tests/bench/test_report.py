@@ -136,6 +136,10 @@ def test_the_charts_show_the_figures(measured, tmp_path):
     summed = [sum(bars[n].get_height() for bars in stages.containers) for n in range(len(tops))]
     assert summed == pytest.approx(tops)
     assert tops == pytest.approx([row["synth_ms"] for row in report["phrases"]])
+    report = json.loads(json.dumps(report))
+    report["summary"]["corpus"] = report["phrases"][0]["category"] = "$x_{$ and $5"
+    title = draw(report).get_suptitle()
+    assert title.startswith(r"embedded, \$x_{\$ and \$5: 6 phrases")
     write_report(report, tmp_path / "r")
     assert (tmp_path / "r" / "report.png").read_bytes().startswith(b"\x89PNG")
     assert "(report.png)" in (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
