@@ -1,6 +1,7 @@
 """``twinvox models``, ``twinvox voice list | pull`` and ``say`` on models of a hub on localhost."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ from tests import hub_server, toy_cosyvoice3
 from tests.mil.text_printer import compile_folder
 from twinvox.backends import model_folder
 from twinvox.backends.cosyvoice3.folder import published_files as cosyvoice3_patterns
+from twinvox.bench import run as bench_run
 from twinvox.cli import main
+from twinvox.errors import TwinvoxError
 from twinvox.voice import Voice
 
 LUXTTS = "FluidInference/luxtts-coreml"
@@ -90,6 +93,15 @@ def test_say_from_an_empty_cache(server, tmp_path, run, capsys):
     assert main(command) == 0
     assert "fetching again" in capsys.readouterr().err
     assert (tmp_path / "healed.wav").read_bytes() == expected
+
+
+def test_bench_fetches_before_it_measures(server, monkeypatch, capsys):
+    def measure(*_, **__):
+        raise TwinvoxError(f"{len(server.gets('weight.bin'))} requests for weights were made")
+
+    monkeypatch.setattr(bench_run, "run_benchmark", measure)
+    assert main(["bench", "--backend", "luxtts", "--skip-asr"]) == 1
+    assert re.search("[1-9] requests for weights", capsys.readouterr().err)
 
 
 def test_cosyvoice3_comes_with_its_default_voice_only(server):

@@ -242,6 +242,13 @@ def test_without_faster_whisper_nothing_is_scored(monkeypatch, tmp_path, capsys)
     assert not loads, "and found missing before anything is measured"
 
 
+def test_where_nothing_can_be_written_nothing_is_measured(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(bench_run, "run_benchmark", lambda *_, **__: pytest.fail("measured"))
+    with pytest.raises(SystemExit):
+        main(["bench", "--skip-asr", "--output-json", str(tmp_path)])
+    assert f"{tmp_path} is a folder; give a file" in capsys.readouterr().err
+
+
 def test_a_failed_phrase_fails_the_command_after_all_is_written(tmp_path, capsys):
     corpus = tmp_path / "c.txt"
     corpus.write_text("Hello.\n?!\n", encoding="utf-8")
