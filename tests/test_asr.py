@@ -66,6 +66,8 @@ def whisper_stub(monkeypatch):
         def __init__(self, path, **options):
             if "broken" in path:
                 raise RuntimeError("unsupported model version")
+            if "page" in path:
+                raise Exception("expected value at line 1 column 1")  # as tokenizers does
             self.model = word(is_multilingual="multi" in path)
 
         def transcribe(self, audio, **options):
@@ -80,6 +82,7 @@ def whisper_stub(monkeypatch):
 def model_folder(path):
     path.mkdir()
     (path / "model.bin").write_bytes(b"weights")
+    (path / "tokenizer.json").write_bytes(b"{}")
     return path
 
 
@@ -214,6 +217,11 @@ def test_models_that_cannot_be_had(whisper_stub, tmp_path):
         find_model("base")  # HF_HUB_OFFLINE is set
     with pytest.raises(ModelFormatError, match="unsupported model version"):
         Whisper(model_folder(tmp_path / "broken"))
+    with pytest.raises(ModelFormatError, match="expected value at line 1"):
+        Whisper(model_folder(tmp_path / "page"))
+    (tmp_path / "page" / "tokenizer.json").unlink()
+    with pytest.raises(ModelNotFoundError, match=r"no tokenizer\.json .*offline"):
+        Whisper(tmp_path / "page")  # it would fetch one
 
 
 FIND = """
@@ -229,7 +237,10 @@ except TwinvoxError as error:
 
 def test_a_named_model_is_fetched_once(tmp_path):
     (tmp_path / "faster_whisper.py").touch()
-    files = {"model.bin": bytes(5000), "config.json": b"{}", "README.md": b"read me"}
+    files = {
+        "model.bin": bytes(5000), "config.json": b"{}", "tokenizer.json": b"[]",
+        "README.md": b"read me",
+    }  # fmt: skip
     with hub_server.serve() as server:
         env = os.environ | {
             "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]),
@@ -246,8 +257,14 @@ def test_a_named_model_is_fetched_once(tmp_path):
         assert missing.returncode == 1
         assert "DownloadError: cannot fetch Systran/faster-whisper-tiny" in missing.stderr
         server.publish("Systran/faster-whisper-tiny", files)
+        server.fail("GET tokenizer.json", hub_server.status(404), 9)
+        assert "DownloadError" in find("tiny").stderr
+        assert server.gets("model.bin") == [], "the weights come last"
+        server.faults.clear()
         fetched = find("tiny")
-        assert json.loads(fetched.stdout or "[]") == ["config.json", "model.bin"], server.requests
+        assert fetched.stderr == "", "no bars where there is no terminal"
+        names = ["config.json", "model.bin", "tokenizer.json"]
+        assert json.loads(fetched.stdout or "[]") == names, server.requests
         seen = len(server.requests)
         assert find("tiny").stdout == fetched.stdout
         assert len(server.requests) == seen, server.requests[seen:]

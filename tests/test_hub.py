@@ -6,7 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import huggingface_hub
+import numpy as np
 import pytest
+from huggingface_hub import snapshot_download
+from safetensors.numpy import save_file
 
 from tests import hub_server
 from tests.hub_repository import (
@@ -27,6 +31,7 @@ from tests.hub_repository import (
 )
 from twinvox import hub
 from twinvox.backends import published_files
+from twinvox.backends.cosyvoice3.folder import published_voice
 from twinvox.errors import DownloadError, ModelFormatError, ModelNotFoundError, ModelWarning
 from twinvox.hub.places import HubCache, PlainFolder, hub_cache
 
@@ -100,7 +105,19 @@ def test_offline_without_models_says_what_to_do(server, monkeypatch):
     assert server.requests == []
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"repository": 1, "files": []}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'{"repository": 1, "files": []}',
+        b'{"repository": "FluidInference/luxtts-coreml", "commit": "../../..", "files": {}}',
+        b'{"repository": "FluidInference/luxtts-coreml", "commit": "%s", "files": {"tokens.txt": '
+        b'{"digest": {"size": null, "algorithm": "git", "value": "0"}, "mtime_ns": 0}}}'
+        % (b"0" * 40),
+    ],
+)
 def test_a_damaged_receipt_is_none(server, content):
     root = fetched()
     HubCache.of(REPOSITORY).receipt.write_bytes(content)
@@ -121,6 +138,73 @@ def test_remove(server):
     assert contents(fetched()).keys() == set(WANTED)
 
 
+def test_remove_spares_what_others_fetched(server):
+    """Of the same commit another program has everything, and of an older one what is the same."""
+    older = repository_files() | {"tokens.txt": b"_\t1\n"}
+    newest = server.commits[server.branches[REPOSITORY, "main"]]
+    server.publish(REPOSITORY, older)
+    old = Path(snapshot_download(REPOSITORY, cache_dir=hub_cache()))
+    server.publish(REPOSITORY, newest)
+    new = Path(snapshot_download(REPOSITORY, cache_dir=hub_cache()))
+    assert fetched() == new
+    place = HubCache.of(REPOSITORY)
+    assert hub.remove(place) == len(newest["tokens.txt"])  # all else the older commit links to
+    assert contents(old) == older
+    assert contents(new) == {path: newest[path] for path in newest if path not in WANTED}
+    assert huggingface_hub.scan_cache_dir(hub_cache()).warnings == []
+    shutil.rmtree(old)
+    fetched()
+    hub.ensure("luxtts", published_files("luxtts", "ane"))
+    hub.remove(place)
+    assert contents(new) == {"README.md": newest["README.md"]}
+
+
+def test_remove_when_all_is_gone_already(server):
+    place = HubCache.of(REPOSITORY)
+    shutil.rmtree(fetched())
+    assert hub.remove(place) == 0
+    assert huggingface_hub.scan_cache_dir(hub_cache()).warnings == []
+
+
+def test_remove_spares_what_was_in_the_folder_before(server, tmp_path):
+    """Such as the user's own copies of published files, and the cache in the user's home."""
+    folder = tmp_path / "home"
+    before = {
+        "tokens.txt": repository_files()["tokens.txt"],
+        BIG: repository_files()[BIG],
+        ".cache/huggingface/token": b"secret",
+        ".cache/huggingface/hub/models--another--one/blobs/1": b"precious",
+    }
+    for path, content in before.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+    place = PlainFolder(folder)
+    hub.pull(hub.published("luxtts"), FILES, place)
+    assert contents(folder).keys() == set(WANTED)
+    hub.remove(place)
+    after = {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name not in (".gitignore", "CACHEDIR.TAG")
+    }
+    assert after == before
+
+
+def test_what_a_file_of_ones_own_links_to_is_not_touched(server, tmp_path):
+    shared, folder = tmp_path / "shared.txt", tmp_path / "mine"
+    shared.write_text("precious")
+    folder.mkdir()
+    (folder / "tokens.txt").symlink_to(shared)
+    hub.pull(hub.published("luxtts"), FILES, PlainFolder(folder))
+    assert contents(folder).keys() == set(WANTED)
+    link = fetched() / "tokens.txt"
+    link.unlink()
+    link.symlink_to(shared)
+    with pytest.warns(ModelWarning, match=r"tokens\.txt has 8 bytes"):
+        fetched()
+    assert shared.read_text() == "precious"
+
+
 def test_a_folder_of_ones_own(server, tmp_path):
     folder = tmp_path / "mine"
     published, place = hub.published("luxtts"), PlainFolder(folder)
@@ -139,6 +223,17 @@ def test_a_folder_of_ones_own(server, tmp_path):
     assert len(server.gets("resolve") + server.gets("cdn")) == 1
     assert hub.remove(place) == sum(len(files[path]) for path in WANTED)
     assert sorted(path.name for path in folder.iterdir()) == ["notes.txt"]
+
+
+@pytest.mark.parametrize("folder", ["link", "real/../real", "with a space, é and 中"])
+def test_wherever_the_folder_is(server, tmp_path, monkeypatch, folder):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    monkeypatch.setenv("HF_HOME", f"{tmp_path}/{folder}/hf")
+    assert contents(fetched()).keys() == set(WANTED)
+    mine = Path(f"{tmp_path}/{folder}/mine")
+    root = hub.pull(hub.published("luxtts"), FILES, PlainFolder(mine))
+    assert contents(root).keys() == set(WANTED)
 
 
 def test_a_receipt_cannot_point_outside(server, tmp_path):
@@ -200,6 +295,15 @@ def test_the_folder_of_fluidaudio_is_used(server, fluidaudio):
     assert hub.ensure("luxtts", published_files("luxtts", "ane")) != fluidaudio
 
 
+@pytest.mark.parametrize("path", [BIG, "gpu/TextEncoder.mlmodelc/model.mil"])
+def test_a_folder_of_fluidaudio_that_is_not_complete_is_passed_over(server, fluidaudio, path):
+    (fluidaudio / path).unlink()
+    with pytest.raises(ModelFormatError, match=f"{path} is missing"):
+        hub.ensure("luxtts", FILES, offline=True)
+    with pytest.warns(ModelWarning, match=f"{path} is missing; fetching again"):
+        assert fetched().is_relative_to(hub_cache())
+
+
 @pytest.mark.parametrize("damage", [damage_html, damage_pointer, empty, truncate_weights])
 def test_a_damaged_folder_of_fluidaudio_is_passed_over(server, fluidaudio, damage):
     problem = damage(fluidaudio / BIG)
@@ -209,6 +313,18 @@ def test_a_damaged_folder_of_fluidaudio_is_passed_over(server, fluidaudio, damag
         root = fetched()
     assert root.is_relative_to(hub_cache())
     assert fetched() == root
+
+
+def test_a_truncated_voice_of_fluidaudio_is_passed_over(server, fluidaudio):
+    voice = published_voice("me")
+    tensors, sidecar = (fluidaudio.parent / "cosyvoice3" / path for path in voice)
+    tensors.parent.mkdir(parents=True)
+    save_file({"prompt_mel": np.zeros((1, 2, 80), np.float32)}, tensors)
+    sidecar.write_text("{}")
+    assert hub.find("cosyvoice3", voice) == (fluidaudio.parent / "cosyvoice3", {})
+    tensors.write_bytes(tensors.read_bytes()[:-1])
+    with pytest.raises(ModelFormatError, match=r"voices/me\.safetensors is damaged"):
+        hub.ensure("cosyvoice3", voice, offline=True)
 
 
 def test_pins(server, monkeypatch, tmp_path):

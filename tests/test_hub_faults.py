@@ -1,6 +1,7 @@
 """Every fault of the hub, the network and the disk is named, and nothing damaged stays."""
 
 import errno
+import json
 import os
 from contextlib import contextmanager
 from functools import partial
@@ -28,7 +29,8 @@ from tests.hub_repository import (
 )
 from twinvox import hub
 from twinvox.errors import DownloadError, ModelFormatError, ModelNotFoundError, ModelWarning
-from twinvox.hub.places import HubCache
+from twinvox.hub.download import endpoint
+from twinvox.hub.places import HubCache, PlainFolder
 
 
 @pytest.fixture
@@ -79,6 +81,23 @@ def test_the_disk_fills_up_in_the_middle(server, monkeypatch):
     monkeypatch.setattr(huggingface_hub, "hf_hub_download", full)
     with pytest.raises(DownloadError, match=r"No space left on device \(/hf/blobs/1\).*are kept"):
         fetched()
+
+
+def test_a_cache_that_may_only_be_read_is_used(server, monkeypatch):
+    """Another program has fetched everything; the receipt cannot be written beside it."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    root = fetched()
+    HubCache.of(REPOSITORY).receipt.unlink()
+    monkeypatch.setattr(hub.Receipt, "write", refuse)
+    server.requests.clear()
+    with pytest.warns(
+        ModelWarning, match=r"cannot note in .*twinvox\.json .*Read-only file system"
+    ):
+        assert fetched() == root
+    assert server.gets("resolve") == []
 
 
 def test_after_a_failure_only_the_rest_is_fetched(server):
@@ -139,6 +158,45 @@ def test_faults_are_explained_and_leave_nothing_damaged(server, request_, fault,
     assert contents(fetched()).keys() == set(WANTED)
 
 
+@pytest.mark.parametrize("up", ["../../../../../..", "../../.."])
+def test_a_hub_cannot_touch_files_outside(server, tmp_path, up):
+    """Above the snapshot in the cache, and above a folder of the user's."""
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    path = f"gpu/TextEncoder.mlmodelc/{up}/../victim"
+    server.publish(REPOSITORY, repository_files() | {path: b"evil"})
+    for place in (HubCache.of(REPOSITORY), PlainFolder(tmp_path / "a" / "b")):
+        with pytest.raises(DownloadError, match=r"what no hub does .*victim.*check HF_ENDPOINT"):
+            hub.pull(hub.published("luxtts"), FILES, place)
+    assert victim.read_text() == "precious"
+    assert server.gets("resolve") == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"sha": "../../../../victim"}, "what no hub does .a commit '../"),
+        ({"sha": None}, "what no hub does .a commit None"),
+        ({"siblings": [{"rfilename": "tokens.txt"}]}, "what no hub does .*size and hash"),
+        ({"siblings": [{"rfilename": "a", "size": -1, "blobId": "0" * 40}]}, "size and hash"),
+        ({"siblings": [{"rfilename": "a", "size": 1, "blobId": None}]}, "what no hub does"),
+        ({"siblings": [{"size": 1}]}, "not the hub's"),
+        ({"siblings": ["tokens.txt"]}, "not the hub's"),
+    ],
+)
+def test_what_the_hub_declares_is_checked(server, monkeypatch, change, message):
+    answer = hub_server.Handler._info
+
+    def changed(handler, *repository):
+        body, headers, code = answer(handler, *repository)
+        return json.dumps(json.loads(body) | change).encode(), headers, code
+
+    monkeypatch.setattr(hub_server.Handler, "_info", changed)
+    with pytest.raises(DownloadError, match=message):
+        fetched()
+    assert server.gets("resolve") == []
+
+
 @pytest.mark.parametrize(
     "fault",
     [hub_server.html_of_right_size, hub_server.flipped, hub_server.drop],
@@ -161,6 +219,11 @@ def test_no_hub_at_all(server, monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(DownloadError, match=r"no answer from http://127\.0\.0\.1:9.*refused"):
         fetched()
+
+
+def test_an_empty_endpoint_is_the_public_hub(monkeypatch):
+    monkeypatch.setenv("HF_ENDPOINT", "")
+    assert endpoint() == "https://huggingface.co"
 
 
 def test_a_repository_that_is_laid_out_anew(server):

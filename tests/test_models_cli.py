@@ -1,6 +1,7 @@
 """``twinvox models``, ``twinvox voice list | pull`` and ``say`` on models of a hub on localhost."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ from tests import hub_server, toy_cosyvoice3
 from tests.mil.text_printer import compile_folder
 from twinvox.backends import model_folder
 from twinvox.backends.cosyvoice3.folder import published_files as cosyvoice3_patterns
+from twinvox.bench import run as bench_run
 from twinvox.cli import main
+from twinvox.errors import TwinvoxError
 from twinvox.voice import Voice
 
 LUXTTS = "FluidInference/luxtts-coreml"
@@ -92,6 +95,15 @@ def test_say_from_an_empty_cache(server, tmp_path, run, capsys):
     assert (tmp_path / "healed.wav").read_bytes() == expected
 
 
+def test_bench_fetches_before_it_measures(server, monkeypatch, capsys):
+    def measure(*_, **__):
+        raise TwinvoxError(f"{len(server.gets('weight.bin'))} requests for weights were made")
+
+    monkeypatch.setattr(bench_run, "run_benchmark", measure)
+    assert main(["bench", "--backend", "luxtts", "--skip-asr"]) == 1
+    assert re.search("[1-9] requests for weights", capsys.readouterr().err)
+
+
 def test_cosyvoice3_comes_with_its_default_voice_only(server):
     folder = model_folder("cv3")
     assert [path.stem for path in folder.glob("voices/*.json")] == ["cosyvoice3-default-zh"]
@@ -148,16 +160,26 @@ def test_the_life_of_a_model(server, run, capsys):
 
 
 @pytest.mark.parametrize("by_environment", [True, False])
-def test_a_folder_of_ones_own(server, run, tmp_path, monkeypatch, by_environment):
+def test_a_folder_of_ones_own(server, run, capsys, tmp_path, monkeypatch, by_environment):
     folder = tmp_path / "mine" / "luxtts"
     where = [] if by_environment else ["--models-dir", str(folder)]
     if by_environment:
         monkeypatch.setenv("TWINVOX_MODELS_DIR", str(folder.parent))
         assert f"luxtts      gpu  not in {folder}" in run("models", "list")
+    assert main(["models", "path", "luxtts", *where]) == 1
+    assert f"no folder {folder}; run: twinvox models pull luxtts" in capsys.readouterr().err
     assert run("models", "pull", "luxtts", *where) == str(folder)
     server.requests.clear()
     assert run("models", "path", "luxtts", *where) == str(folder)
     run("models", "verify", "luxtts", *where)
+    if by_environment:
+        rows = run("models", "list").splitlines()
+        assert rows[:2] == [f"luxtts      gpu  {folder}", f"luxtts      ane  not in {folder}"]
+        tokens = folder / "tokens.txt"
+        intact = tokens.read_bytes()
+        tokens.write_bytes(intact[:-1])
+        assert run("models", "list").splitlines()[0] == f"luxtts      gpu  {folder} (damaged)"
+        tokens.write_bytes(intact)
     say = ["say", "Hello.", "--backend", "luxtts", "-o", str(tmp_path / "a.wav")]
     run(*say, *where)
     assert server.requests == []

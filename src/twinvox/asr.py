@@ -5,12 +5,13 @@ It writes the transcript of a prompt that comes without one, and hears what a be
 
 import importlib.util
 import re
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import soxr
@@ -27,7 +28,8 @@ DEFAULT_MODEL = "base"
 SAMPLE_RATE = 16_000
 """Hz at which Whisper hears; other rates are resampled."""
 _WEIGHTS = "model.bin"
-_FILES = [_WEIGHTS, "*.json", "vocabulary.txt"]
+_TOKENIZER = "tokenizer.json"  # faster-whisper fetches one by itself where it is not there
+_SMALL_FILES = ["*.json", "vocabulary.txt"]
 _REPOSITORY = re.compile(r"[\w.-]+(?<!\.)(/[\w.-]+)?")
 # Whisper writes Mandarin in traditional or simplified characters; this asks for the latter.
 _OPENINGS = {"zh": "以下是普通话的句子。"}
@@ -69,7 +71,7 @@ class Whisper:
 
         try:
             self._model = WhisperModel(str(folder), device="cpu", compute_type="int8")
-        except (RuntimeError, ValueError) as error:
+        except Exception as error:  # that of a damaged tokenizer.json is of this very class
             raise ModelFormatError(
                 f"{folder} holds no Whisper model in CTranslate2's layout: {error}"
             ) from error
@@ -126,26 +128,42 @@ def find_model(model: str | PathLike[str] = DEFAULT_MODEL, *, offline: bool = Fa
             "speech recognition needs faster-whisper: pip install 'twinvox[asr]'"
         )
     folder, name = Path(model), str(model)
+    offline = offline or is_offline()
     if folder.is_dir():
-        if (folder / _WEIGHTS).is_file():
-            return folder
-        raise ModelNotFoundError(f"no {_WEIGHTS} in {folder}; give the folder of a Whisper model")
+        if not (folder / _WEIGHTS).is_file():
+            raise ModelNotFoundError(
+                f"no {_WEIGHTS} in {folder}; give the folder of a Whisper model"
+            )
+        if offline and not (folder / _TOKENIZER).is_file():
+            raise ModelNotFoundError(
+                f"no {_TOKENIZER} in {folder}, and fetching one is off (offline); copy that of the "
+                "original model there"
+            )
+        return folder
     if not _REPOSITORY.fullmatch(name):
         raise ModelNotFoundError(
             f"no Whisper model at {name}; give its folder, or a name such as base or small"
         )
     repository = name if "/" in name else f"Systran/faster-whisper-{name}"
-    return _fetch(repository, offline or is_offline())
+    return _fetch(repository, offline)
 
 
 def _fetch(repository: str, offline: bool) -> Path:
     """The folder of a repository in the hub's cache, fetched where it is not complete there."""
     from huggingface_hub import snapshot_download
+    from tqdm.auto import tqdm
 
-    find = partial(snapshot_download, repository, allow_patterns=_FILES, endpoint=endpoint())
+    class Bar(tqdm):  # type: ignore[type-arg]
+        """Drawn on a terminal only."""
+
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options | {"disable": not sys.stderr.isatty()})
+
+    find = partial(snapshot_download, repository, endpoint=endpoint(), tqdm_class=Bar)
+    everything = [*_SMALL_FILES, _WEIGHTS]
     try:
-        folder = Path(find(local_files_only=True))
-        if (folder / _WEIGHTS).is_file():
+        folder = Path(find(allow_patterns=everything, local_files_only=True))
+        if (folder / _WEIGHTS).is_file() and (folder / _TOKENIZER).is_file():
             return folder
     except OSError:
         pass
@@ -155,4 +173,5 @@ def _fetch(repository: str, offline: bool) -> Path:
             "folder of a Whisper model"
         )
     with explained(repository):
-        return Path(find())
+        find(allow_patterns=_SMALL_FILES)  # so that where the weights are, all is
+        return Path(find(allow_patterns=everything))

@@ -45,7 +45,7 @@ class RuntimeUnavailableError(TwinvoxError):
 
 
 class ModelWarning(UserWarning):
-    """A model file on disk was damaged and is fetched again."""
+    """A model file on disk was damaged and is fetched again, or cannot be noted to be sound."""
 
 
 class PromptWarning(UserWarning):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from twinvox.errors import ModelFormatError
+from twinvox.errors import ModelFormatError, ModelNotFoundError
 
 if TYPE_CHECKING:
     from twinvox.hub import Place
@@ -32,7 +32,7 @@ def add_model_actions(parser: argparse.ArgumentParser) -> None:
         _add_model(action)
         _add_variant(action)
     _add_model(add("verify", "read every fetched file and compare its hash", _verify))
-    _add_model(add("remove", "delete fetched models", _remove))
+    _add_model(add("remove", "delete fetched models; files that were there before stay", _remove))
     inspect = add("inspect", "inputs, outputs, operators and weights of a model", _inspect)
     inspect.add_argument("path", type=Path, metavar="PATH", help=".mlpackage or .mlmodelc")
     inspect.add_argument("--json", action="store_true", help="print one JSON object")
@@ -103,12 +103,32 @@ def _state(name: str, variant: str | None) -> str:
 
     given = hub.given_folder(name, None)
     if given is not None:
-        return str(given) if given.is_dir() else f"not in {given}"
+        return _state_of_own(name, variant, given)
     found = hub.find(name, published_files(name, variant))
     if found is None:
         return f"not here; fetched from {hub.published(name).repository} when it is used"
     root, problems = found
     return f"{root} (damaged)" if problems else str(root)
+
+
+def _state_of_own(name: str, variant: str | None, folder: Path) -> str:
+    """The state of a user's folder, whose layout is any that can be loaded."""
+    from twinvox import hub
+    from twinvox.backends import published_files
+    from twinvox.backends.cosyvoice3 import folder as cosyvoice3
+    from twinvox.backends.luxtts import folder as luxtts
+
+    try:
+        if variant is None:
+            cosyvoice3.open_folder(folder)
+        else:
+            luxtts.open_folder(folder, variant)
+        hub.check(name, folder, published_files(name, variant))
+    except ModelNotFoundError:
+        return f"not in {folder}"
+    except ModelFormatError:
+        return f"{folder} (damaged)"
+    return str(folder)
 
 
 def _pull(arguments: argparse.Namespace) -> None:
@@ -123,9 +143,11 @@ def _path(arguments: argparse.Namespace) -> None:
     from twinvox.backends import model_folder
 
     _files(arguments)
-    print(
-        model_folder(arguments.model, arguments.models_dir, variant=arguments.variant, offline=True)
-    )
+    name = arguments.model
+    folder = model_folder(name, arguments.models_dir, variant=arguments.variant, offline=True)
+    if not folder.is_dir():
+        raise ModelNotFoundError(f"there is no folder {folder}; run: twinvox models pull {name}")
+    print(folder)
 
 
 def _verify(arguments: argparse.Namespace) -> None:

@@ -40,6 +40,8 @@ def test_a_corpus_file(tmp_path):
     corpus = read_corpus(path)
     assert corpus.phrases == (Phrase("mine", "One."), Phrase("two", "Two | [2]."))
     assert corpus.name == "mine.txt"
+    path.write_text("[laughs] A line, and no heading. [sighs]\n")
+    assert read_corpus(path).phrases[0].text == "[laughs] A line, and no heading. [sighs]"
     path.write_text("# nothing\n[empty]\n")
     with pytest.raises(TwinvoxError, match="no phrase"):
         read_corpus(path)
@@ -87,6 +89,9 @@ def minimax(tmp_path):
 
 def test_minimax_is_fetched_once_with_its_licence(minimax):
     server, bench = minimax
+    offline = bench("--offline")
+    assert "not in the hub's cache, and fetching is off (--offline)" in offline.stderr
+    assert server.requests == []
     first = bench()
     assert first.stderr == f"twinvox: minimax-english is {_REPOSITORY} at cb416f0, CC-BY-SA-4.0\n"
     report = json.loads(first.stdout)
@@ -97,7 +102,7 @@ def test_minimax_is_fetched_once_with_its_licence(minimax):
     )  # fmt: skip
     assert len(server.gets("english.txt")) == 1
     seen = len(server.requests)
-    assert bench().returncode == 0
+    assert bench().returncode == bench("--offline").returncode == 0
     assert len(server.requests) == seen, server.requests[seen:]
 
 

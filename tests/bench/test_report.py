@@ -52,6 +52,26 @@ def test_compare_with_a_category_that_is_new(measured):
     assert result["differences"] == ["texts"]
 
 
+def test_compare_with_a_category_that_is_gone(measured):
+    _, old = measured
+    new = json.loads(json.dumps(old))
+    del new["categories"][0], new["phrases"][0]
+    result = compare(old, new)
+    row = next(row for row in result["figures"] if row["figure"] == "short: rtfx")
+    assert (row["new"], row["ratio"]) == (None, None)
+    assert row["old"] == old["categories"][0]["rtfx"]
+
+
+def test_compare_tells_of_failed_phrases(measured):
+    """Figures are of the phrases that were spoken, so they may be of fewer in one run."""
+    old, new = (json.loads(json.dumps(measured[1])) for _ in range(2))
+    new["summary"]["failed_count"] = 2
+    assert compare(old, new)["differences"] == ["failed_count"]
+    del old["summary"]["failed_count"]  # as in FluidAudio's files
+    new["summary"]["failed_count"] = 0
+    assert compare(old, new)["differences"] == []
+
+
 @pytest.mark.parametrize(("content", "message"), [("[]", "no benchmark"), ("{", "not JSON")])
 def test_compare_refuses_other_files(content, message, tmp_path):
     path = tmp_path / "other.json"
@@ -76,6 +96,7 @@ def scored(report):
     for row in report["phrases"]:
         row |= {"hypothesis": row["reference"], "wer": 0.0, "cer": 0.0}
     report["phrases"][0] |= {"hypothesis": "a | b", "wer": 0.5, "cer": 0.25}
+    report["phrases"][2] |= {"hypothesis": "c d", "wer": 1.0, "cer": 0.0}
     report["phrases"][1] |= {"error": "no\nway", "wer": None, "cer": None}
     report["summary"] |= {"macro_wer": 0.1, "asr_skip_reason": None, "asr_backend": "whisper"}
     return report
@@ -89,6 +110,7 @@ def test_the_markdown_report(measured):
     assert "heard by whisper" in text
     assert "## Heard otherwise\n\n| # | said | heard | WER, % | CER, % |" in text
     assert r"| a \| b | 50 | 25 |" in text
+    assert "| c d | 100 | 0 |" in text, "the same letters, other words"
     assert "## Not spoken" in text
     assert "| no way |" in text
     plain = markdown(measured[1])
@@ -114,6 +136,10 @@ def test_the_charts_show_the_figures(measured, tmp_path):
     summed = [sum(bars[n].get_height() for bars in stages.containers) for n in range(len(tops))]
     assert summed == pytest.approx(tops)
     assert tops == pytest.approx([row["synth_ms"] for row in report["phrases"]])
+    report = json.loads(json.dumps(report))
+    report["summary"]["corpus"] = report["phrases"][0]["category"] = "$x_{$ and $5"
+    title = draw(report).get_suptitle()
+    assert title.startswith(r"embedded, \$x_{\$ and \$5: 6 phrases")
     write_report(report, tmp_path / "r")
     assert (tmp_path / "r" / "report.png").read_bytes().startswith(b"\x89PNG")
     assert "(report.png)" in (tmp_path / "r" / "report.md").read_text(encoding="utf-8")

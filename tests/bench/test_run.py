@@ -145,6 +145,26 @@ def test_a_recogniser_that_fails_costs_no_figure(fake):
     assert (summary["asr_skipped"], summary["asr_skip_reason"]) == (True, "a broken model")
 
 
+def test_a_recogniser_that_fails_in_the_middle_scores_nothing(fake):
+    _, measure = fake
+
+    class Listener:
+        heard = 0
+
+        def transcribe(self, *_, **__):
+            self.heard += 1
+            if self.heard == 2:
+                raise RuntimeError("out of memory")
+            return Transcript("one two")
+
+    with pytest.warns(UserWarning, match="not scored: out of memory"):
+        report = measure("one two", "one too", scorer=Scorer("mine", Listener)).to_json()
+    assert {row["wer"] for row in report["phrases"]} == {None}
+    assert {row["hypothesis"] for row in report["phrases"]} == {None}
+    assert report["summary"]["macro_wer"] is None
+    assert report["summary"]["asr_skip_reason"] == "out of memory"
+
+
 def test_peak_memory_is_of_this_process():
     if not Path("/proc/self/status").exists():
         pytest.skip("needs /proc")
@@ -220,6 +240,13 @@ def test_without_faster_whisper_nothing_is_scored(monkeypatch, tmp_path, capsys)
     monkeypatch.setattr(bench_run, "run_benchmark", lambda *_, **__: loads.append(1))
     assert main([*chosen, "--asr-model", "base"]) == 1, "a recogniser that was asked for"
     assert not loads, "and found missing before anything is measured"
+
+
+def test_where_nothing_can_be_written_nothing_is_measured(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(bench_run, "run_benchmark", lambda *_, **__: pytest.fail("measured"))
+    with pytest.raises(SystemExit):
+        main(["bench", "--skip-asr", "--output-json", str(tmp_path)])
+    assert f"{tmp_path} is a folder; give a file" in capsys.readouterr().err
 
 
 def test_a_failed_phrase_fails_the_command_after_all_is_written(tmp_path, capsys):

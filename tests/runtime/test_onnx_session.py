@@ -1,5 +1,7 @@
+import re
 import shutil
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,6 +27,15 @@ def package(tmp_path_factory):
 @pytest.fixture(scope="module")
 def session(package):
     return open_session(package, runtime="onnx", threads=1)
+
+
+def test_the_oldest_onnxruntime_that_may_be_installed():
+    """Before 1.24 it cannot be given the linked weights of a hub's cache, before 1.25 it averages
+    padded windows wrongly."""
+    project = Path(__file__).parents[2] / "pyproject.toml"
+    found = re.findall(r"onnxruntime>=(\d+)\.(\d+)", project.read_text(encoding="utf-8"))
+    assert len(found) == 2  # as a dependency, and as the extra for macOS
+    assert all((int(major), int(minor)) >= (1, 25) for major, minor in found)
 
 
 def arrays(seed=0):

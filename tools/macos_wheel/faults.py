@@ -94,7 +94,7 @@ def faults(info: str) -> Iterator[tuple[str, str, Fault]]:
     yield (
         "no onnx in the extra",
         "with the extra onnx; expected ['onnx'",
-        _swap(metadata, 'onnxruntime>=1.22; extra == "onnx"', "numpy"),
+        _swap(metadata, 'onnxruntime>=1.25; extra == "onnx"', "numpy"),
     )
     yield "no module", "lacks twinvox/_native/mel.abi3.so", lambda files: files.pop(MODULE)
     yield "a stray module", "which has no source", _copy(MODULE, "twinvox/_native/stray.abi3.so")

@@ -20,8 +20,10 @@ def draw(report: Json) -> Figure:
     summary = report["summary"]
     picture = Figure(figsize=(13, 4.2), layout="constrained")
     picture.suptitle(
-        f"{summary['backend']}, {summary['corpus']}: {len(spoken)} phrases, "
-        f"threads: {summary['threads']}, {summary['machine']}",
+        _plain(
+            f"{summary['backend']}, {summary['corpus']}: {len(spoken)} phrases, "
+            f"threads: {summary['threads']}, {summary['machine']}"
+        ),
         fontsize=10,
     )
     first_audio, speed, stages = picture.subplots(1, 3)
@@ -49,7 +51,7 @@ def _draw_speed(axes: Axes, rows: Sequence[Json]) -> None:
     for category in dict.fromkeys(row["category"] for row in rows):
         own = [row for row in rows if row["category"] == category]
         seconds = [row["audio_ms"] / 1e3 for row in own]
-        axes.scatter(seconds, [row["rtfx"] for row in own], s=18, label=category)
+        axes.scatter(seconds, [row["rtfx"] for row in own], s=18, label=_plain(category))
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
     axes.set(title="speed", xlabel="audio, s", ylabel="times real time")
@@ -69,11 +71,16 @@ def _draw_stages(axes: Axes, rows: Sequence[Json]) -> None:
             ]
         )
         colour = "lightgrey" if name == _OTHER else None
-        axes.bar(categories, means, bottom=bottom, label=name, color=colour)
+        axes.bar(range(len(categories)), means, bottom=bottom, label=name, color=colour)
         bottom += means
     axes.set(title="stages", ylabel="ms a phrase, mean")
-    axes.set_xticks(range(len(categories)), categories, rotation=30, ha="right")
+    axes.set_xticks(range(len(categories)), map(_plain, categories), rotation=30, ha="right")
     axes.legend(**_LEGEND)
+
+
+def _plain(name: str) -> str:
+    """A name as it is: matplotlib would set what stands between dollar signs as a formula."""
+    return name.replace("$", r"\$")
 
 
 def _stage(row: Json, name: str) -> float:

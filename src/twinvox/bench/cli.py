@@ -52,6 +52,7 @@ def run(
     options: dict[str, Any],
 ) -> None:
     """Measure what ``load`` gives; ``options`` are those of its ``stream``."""
+    from twinvox.backends import model_folder
     from twinvox.bench.report import check_charts, write_report
     from twinvox.bench.run import run_benchmark
 
@@ -61,13 +62,22 @@ def run(
     for path in (arguments.output_json, arguments.report and arguments.report / "report.md"):
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_dir():
+                arguments.error(f"{path} is a folder; give a file")
+    scorer = _scorer(arguments)
+    model_folder(  # fetched now, so that the time to load is not the network's
+        arguments.backend,
+        arguments.models_dir,
+        variant=arguments.variant,
+        offline=arguments.offline,
+    )
     report = run_benchmark(
         load,
         make_voice,
         corpus,
         _setting(arguments, corpus),
         options=options,
-        scorer=_scorer(arguments),
+        scorer=scorer,
         audio_dir=arguments.audio_dir,
         show=_progress_bar,
     )
@@ -75,12 +85,12 @@ def run(
     if arguments.output_json is not None:
         text = json.dumps(content, ensure_ascii=False, indent=1)
         arguments.output_json.write_text(text + "\n", encoding="utf-8")
-    if arguments.report is not None:
-        write_report(content, arguments.report)
     if arguments.json:
         print(json.dumps(content, ensure_ascii=False))
     else:
         _print_summary(content["summary"])
+    if arguments.report is not None:
+        write_report(content, arguments.report)
     if failed := [row for row in report.phrases if row.error is not None]:
         raise TwinvoxError(
             f"{len(failed)} of {len(report.phrases)} phrases could not be spoken; phrase "
@@ -113,7 +123,7 @@ def _corpus(arguments: argparse.Namespace) -> "Corpus":
     else:
         english, mandarin = OWN
         default = mandarin if arguments.backend in NAMES else english
-        corpus = load_corpus(arguments.corpus or default)
+        corpus = load_corpus(arguments.corpus or default, offline=arguments.offline)
     if corpus.name in MINIMAX:
         print(f"twinvox: {corpus.name} is {corpus.source}", file=sys.stderr)
     return corpus if arguments.limit is None else corpus.first(arguments.limit)

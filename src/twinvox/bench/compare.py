@@ -22,14 +22,16 @@ def compare(old: Json, new: Json) -> Json:
     ``differences`` names what else differs: such figures do not compare.
     """
     rows = [_row(name, old["summary"].get(name), new["summary"].get(name)) for name in _FIGURES]
-    before = {row["category"]: row for row in old["categories"]}
-    for row in new["categories"]:
-        known = before.get(row["category"], {})
+    before, after = ({row["category"]: row for row in run["categories"]} for run in (old, new))
+    for category in after | before:
+        a, b = before.get(category, {}), after.get(category, {})
         rows += [
-            _row(f"{row['category']}: {name}", known.get(name), row[name])
+            _row(f"{category}: {name}", a.get(name), b.get(name))
             for name in ("synth_ms_p50", "rtfx", "macro_wer", "macro_cer")
         ]
     pairs = {name: (old["summary"].get(name), new["summary"].get(name)) for name in _SAME}
+    # FluidAudio's harness stops at the first failure.
+    pairs["failed_count"] = tuple(run["summary"].get("failed_count", 0) for run in (old, new))
     pairs["texts"] = (_texts(old), _texts(new))
     return {
         "figures": [row for row in rows if row["old"] is not None or row["new"] is not None],

@@ -20,7 +20,7 @@ _REPOSITORY = "MiniMaxAI/TTS-Multilingual-Test-Set"
 _REVISION = "cb416f0ac3658da0577e97873065e19fe6488917"  # the one FluidAudio's numbers are of
 _LICENCE = "CC-BY-SA-4.0"
 _PHRASES = 100  # in each of its languages
-_HEADING = re.compile(r"\[(.+)\]")
+_HEADING = re.compile(r"\[([^][]+)\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +50,18 @@ class Corpus:
         return Corpus(self.name, self.source, tuple(kept))
 
 
-def load_corpus(name: str) -> Corpus:
+def load_corpus(name: str, *, offline: bool = False) -> Corpus:
     """The corpus called ``name``; MiniMax's are fetched once, into the hub's cache.
 
-    Raises ValueError for another name, DownloadError where it cannot be fetched.
+    Raises ValueError for another name, DownloadError where it cannot be fetched, which it is not
+    ``offline``.
     """
     if name in OWN:
         path = _OWN_FOLDER / f"{name}.txt"
         return Corpus(name, "twinvox, Apache-2.0", _parse(_read(path), category=name))
     if name not in MINIMAX:
         raise ValueError(f"corpus is {name!r}; expected one of {', '.join(CORPORA)}")
-    return _fetch(name, f"text/{name.removeprefix('minimax-')}.txt")
+    return _fetch(name, f"text/{name.removeprefix('minimax-')}.txt", offline)
 
 
 def read_corpus(path: Path) -> Corpus:
@@ -88,9 +89,12 @@ def _parse(text: str, category: str) -> tuple[Phrase, ...]:
     return tuple(phrases)
 
 
-def _fetch(name: str, file: str) -> Corpus:
-    from huggingface_hub import hf_hub_download
+def _fetch(name: str, file: str, offline: bool) -> Corpus:
+    from huggingface_hub import hf_hub_download, try_to_load_from_cache
 
+    kept = try_to_load_from_cache(_REPOSITORY, file, repo_type="dataset", revision=_REVISION)
+    if offline and not isinstance(kept, str):
+        raise DownloadError(f"{name} is not in the hub's cache, and fetching is off (--offline)")
     with explained(f"{file} of {_REPOSITORY}"):
         path = hf_hub_download(
             _REPOSITORY, file, repo_type="dataset", revision=_REVISION, endpoint=endpoint()

@@ -78,7 +78,7 @@ def markdown(report: Json) -> str:
 
 
 def _misheard(report: Json) -> list[tuple[str, ...]]:
-    rows = [row for row in report["phrases"] if row["cer"]]
+    rows = [row for row in report["phrases"] if row["wer"] or row["cer"]]
     return [
         (
             str(row["index"]),

@@ -143,7 +143,9 @@ def _listen(rows: list[PhraseResult], scorer: Scorer, show: ShowProgress) -> Rec
         listener = scorer.load()
         for row in show([row for row in rows if row.error is None], "listening"):
             _score(row, listener)
-    except (TwinvoxError, ValueError) as error:
+    except (TwinvoxError, ValueError, RuntimeError) as error:
+        for row in rows:  # rates of some phrases would pass for those of all
+            row.hypothesis = row.wer = row.cer = row.asr_ms = None
         warnings.warn(f"the speech is not scored: {error}", UserWarning, stacklevel=3)
         return Recogniser(True, None, str(error))
     return scorer.recogniser

@@ -16,7 +16,6 @@ from twinvox.errors import (
     ModelFormatError,
     ModelNotFoundError,
     ModelWarning,
-    TwinvoxError,
 )
 from twinvox.hub.download import Listing, fetch, is_offline, listing, progress_bar
 from twinvox.hub.manifest import Published, published
@@ -222,5 +221,10 @@ def _keep(receipt: Receipt, place: Place) -> None:
             if other and (other.repository, other.commit) == (receipt.repository, receipt.commit):
                 files = {**other.files, **files}
             Receipt(receipt.repository, receipt.commit, files).write(place.receipt)
-    except OSError as error:
-        raise TwinvoxError(f"cannot write the receipt {place.receipt}: {error}") from error
+    except OSError as error:  # as in a cache that is shared and may only be read
+        warnings.warn(
+            f"cannot note in {place.receipt} that all is sound ({error.strerror}); the hub "
+            "is asked and all is read again the next time",
+            ModelWarning,
+            stacklevel=4,
+        )

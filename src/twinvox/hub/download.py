@@ -10,7 +10,7 @@ from typing import Any
 
 from twinvox.errors import DownloadError
 from twinvox.hub.places import Place
-from twinvox.hub.receipt import Digest
+from twinvox.hub.receipt import COMMIT, Digest, is_inside
 
 _DEFAULT_ENDPOINT = "https://huggingface.co"
 _TIMEOUT_S = 30.0
@@ -32,18 +32,30 @@ def is_offline() -> bool:
 
 def endpoint() -> str:
     """``HF_ENDPOINT``, else the public hub."""
-    return os.environ.get("HF_ENDPOINT", _DEFAULT_ENDPOINT).rstrip("/")
+    return (os.environ.get("HF_ENDPOINT") or _DEFAULT_ENDPOINT).rstrip("/")
 
 
 def listing(repository: str, revision: str) -> Listing:
-    """Resolve ``revision`` to a commit and list its files, in one request."""
+    """Resolve ``revision`` to a commit and list its files, in one request.
+
+    A path that leads out of its folder is a DownloadError, as is whatever else no hub declares.
+    """
     from huggingface_hub import HfApi
 
     with explained(f"{repository} at {revision}"):
         info = HfApi(endpoint=endpoint()).model_info(
             repository, revision=revision, files_metadata=True, timeout=_TIMEOUT_S
         )
-    return Listing(str(info.sha), {file.rfilename: _digest(file) for file in info.siblings or ()})
+    try:
+        files = {file.rfilename: _digest(file) for file in info.siblings or ()}
+        wrong = [path for path in files if not is_inside(path)]
+        if wrong or not COMMIT.fullmatch(str(info.sha)):
+            raise ValueError(f"a file {wrong[0]!r}" if wrong else f"a commit {info.sha!r}")
+    except (ValueError, TypeError) as error:
+        raise DownloadError(
+            f"{endpoint()} declares of {repository} what no hub does ({error}); check HF_ENDPOINT"
+        ) from error
+    return Listing(str(info.sha), files)
 
 
 def _digest(file: Any) -> Digest:
@@ -63,7 +75,7 @@ def fetch(repository: str, commit: str, file: str, digest: Digest, place: Place,
     if target.exists():
         if digest.problem(target) is None:  # another process has fetched it meanwhile
             return target
-        _discard(target)
+        place.discard(target)
     for _ in range(2):
         with explained(f"{file} of {repository}"):
             arrived = hf_hub_download(
@@ -75,7 +87,7 @@ def fetch(repository: str, commit: str, file: str, digest: Digest, place: Place,
                 cache_dir=place.cache_dir,
                 local_dir=place.local_dir,
             )
-        if Path(arrived).absolute() != target.absolute():
+        if not target.exists():
             raise DownloadError(
                 f"the hub delivered {file} of {repository} at another commit than {commit}, "
                 f"which was asked for ({arrived}); run the command again"
@@ -83,17 +95,11 @@ def fetch(repository: str, commit: str, file: str, digest: Digest, place: Place,
         problem = digest.problem(target)
         if problem is None:
             return target
-        _discard(target)
+        place.discard(target)
     raise DownloadError(
         f"{file} of {repository} {problem}, asked twice; a proxy or mirror may be altering it: "
         f"check HF_ENDPOINT ({endpoint()}) and the network, then run the command again"
     )
-
-
-def _discard(path: Path) -> None:
-    """Remove a damaged file, and the blob that it links to in the hub's cache."""
-    path.resolve().unlink(missing_ok=True)
-    path.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -154,7 +160,7 @@ def _explain(error: BaseException) -> str:
             return _explain_status(status, names)
     if "OfflineModeIsEnabled" in names:
         return "HF_HUB_OFFLINE is set; unset it to fetch"
-    if names & {"JSONDecodeError", "FileMetadataError"}:
+    if names & {"JSONDecodeError", "FileMetadataError", "KeyError", "TypeError"}:
         return (
             f"{endpoint()} answered with something that is not the hub's, perhaps a login or "
             "proxy page; open it in a browser, or check HF_ENDPOINT and the proxy"

@@ -6,17 +6,14 @@ While it names a branch, the hub says what the files are, and the receipt of a d
 """
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 
-from twinvox.hub.receipt import Digest
+from twinvox.hub.receipt import COMMIT, Digest
 
 MANIFEST = Path(str(resources.files("twinvox"))) / "data" / "models.json"
-
-_COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +28,7 @@ class Published:
 
     def accepts(self, commit: str) -> bool:
         """Whether files of ``commit`` are what this version of twinvox wants."""
-        return commit == self.revision or not _COMMIT.fullmatch(self.revision)
+        return commit == self.revision or not COMMIT.fullmatch(self.revision)
 
 
 def published(name: str) -> Published:

@@ -12,6 +12,8 @@ from twinvox.hub.receipt import Digest, Receipt, foreign
 
 MODELS_DIR_ENV = "TWINVOX_MODELS_DIR"
 FLUIDAUDIO = Path(".cache") / "fluidaudio" / "Models"
+_MODEL_PARTS = ("model.mil", "weights/weight.bin")  # of every published model
+_NOTES_OWN = {".gitignore", "CACHEDIR.TAG"}  # what huggingface_hub puts beside its notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +45,39 @@ class HubCache:
         """Whether the content is here, be it of another commit."""
         return (self.folder / "blobs" / digest.value).is_file()
 
-    def delete(self, receipt: Receipt) -> int:
-        """Delete the commit; content that another commit shares stays. Returns bytes freed."""
-        from huggingface_hub import scan_cache_dir
+    def discard(self, file: Path) -> None:
+        """Remove a damaged file, and the content that it links to."""
+        content = file.resolve()
+        file.unlink(missing_ok=True)
+        if self._owns(content):
+            content.unlink(missing_ok=True)
 
-        strategy = scan_cache_dir(self.cache_dir).delete_revisions(receipt.commit)
-        strategy.execute()
-        return int(strategy.expected_freed_size)
+    def delete(self, receipt: Receipt) -> int:
+        """Delete the files of the receipt. Returns bytes freed.
+
+        What others have fetched of the commit stays, as does content that another file links to.
+        """
+        root, snapshots = self.root(receipt.commit), self.folder / "snapshots"
+        sizes = {}
+        for file in map(root.joinpath, receipt.files):
+            content = file.resolve()
+            if file.is_file() and (self._owns(content) or not file.is_symlink()):
+                sizes[content] = content.stat().st_size
+            file.unlink(missing_ok=True)
+            _remove_empty(file.parent, snapshots)
+        for file in snapshots.rglob("*"):
+            sizes.pop(file.resolve(), None)
+        for content in sizes:
+            content.unlink(missing_ok=True)
+        for ref in (self.folder / "refs").rglob("*"):
+            if not root.exists() and ref.is_file() and ref.read_text() == receipt.commit:
+                ref.unlink()
+        if not any(snapshots.glob("*")):
+            shutil.rmtree(self.folder)
+        return sum(sizes.values())
+
+    def _owns(self, content: Path) -> bool:
+        return content.parent == (self.folder / "blobs").resolve()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,23 +104,40 @@ class PlainFolder:
     def holds(self, digest: Digest) -> bool:
         return False
 
+    def discard(self, file: Path) -> None:
+        """Remove a damaged file; what it links to is not ours."""
+        file.unlink(missing_ok=True)
+
     def delete(self, receipt: Receipt) -> int:
-        """Delete the fetched files and the folders they leave empty. Returns bytes freed."""
+        """Delete the fetched files and the folders they leave empty. Returns bytes freed.
+
+        huggingface_hub keeps a note of each file that it brings to a folder. A file without one was
+        there before, found to be the published one, and stays.
+        """
         n_bytes = 0
-        for path in map(self.folder.joinpath, receipt.files):
-            if path.is_file():
-                n_bytes += path.stat().st_size
-                path.unlink()
-            self._remove_empty(path.parent)
         notes = self.folder / ".cache" / "huggingface"
-        shutil.rmtree(notes, ignore_errors=True)
-        self._remove_empty(notes.parent)
+        for path in receipt.files:
+            file, note = self.folder / path, notes / "download" / f"{path}.metadata"
+            if not note.is_file():
+                continue
+            if file.is_file():
+                n_bytes += file.stat().st_size
+                file.unlink()
+            note.unlink()
+            note.with_suffix(".lock").unlink(missing_ok=True)
+            _remove_empty(file.parent, self.folder)
+            _remove_empty(note.parent, notes)
+        if notes.is_dir() and {file.name for file in notes.iterdir()} <= _NOTES_OWN:
+            shutil.rmtree(notes)
+            _remove_empty(notes.parent, self.folder)
         return n_bytes
 
-    def _remove_empty(self, folder: Path) -> None:
-        while folder != self.folder and folder.is_dir() and not any(folder.iterdir()):
-            folder.rmdir()
-            folder = folder.parent
+
+def _remove_empty(folder: Path, top: Path) -> None:
+    """Remove ``folder`` and those above it that are empty, up to ``top``, which stays."""
+    while folder != top and folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent
 
 
 Place = HubCache | PlainFolder
@@ -124,7 +169,12 @@ def fluidaudio_folder(name: str, patterns: Sequence[str]) -> Path | None:
 def structural_problems(folder: Path, patterns: Sequence[str]) -> dict[str, str]:
     """What can be seen to be wrong without knowing the published sizes and hashes, by path."""
     found = {}
-    for path in sorted({path for pattern in patterns for path in folder.glob(pattern)}):
+    paths = {path for pattern in patterns for path in folder.glob(pattern)}
+    for model in sorted({path.parent for path in paths if path.parent.suffix == ".mlmodelc"}):
+        for file in (model / part for part in _MODEL_PARTS):
+            if not file.is_file():
+                found[str(file.relative_to(folder))] = "is missing"
+    for path in sorted(paths):
         for file in path.rglob("*") if path.is_dir() else [path]:
             problem = _structural_problem(file) if file.is_file() else None
             if problem:
@@ -133,14 +183,19 @@ def structural_problems(folder: Path, patterns: Sequence[str]) -> dict[str, str]
 
 
 def _structural_problem(file: Path) -> str | None:
+    from safetensors import SafetensorError, safe_open
+
     from twinvox.mil.weights import WeightFile
 
     if not file.stat().st_size:
         return "is empty"
     problem = foreign(file)
-    if problem is None and file.parent.name == "weights":
-        try:
+    try:
+        if problem is None and file.parent.name == "weights":
             WeightFile(file).check()
-        except ModelFormatError as error:
-            problem = f"is damaged ({error})"
+        if problem is None and file.suffix == ".safetensors":
+            with safe_open(file, "numpy"):  # compares the size with its header
+                pass
+    except (ModelFormatError, SafetensorError) as error:
+        problem = f"is damaged ({error})"
     return problem

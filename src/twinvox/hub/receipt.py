@@ -6,6 +6,7 @@ A receipt makes later checks possible without the network.
 import hashlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -13,7 +14,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
+COMMIT = re.compile(r"[0-9a-f]{40}")
+
 _CHUNK_BYTES = 1 << 20
+_HASHES = {"sha256": re.compile(r"[0-9a-f]{64}"), "git": COMMIT}
 _NEVER = -1  # no file's time
 _FOREIGN_STARTS = {
     b"<!doctype": "is an HTML page",
@@ -32,6 +36,11 @@ class Digest:
     size: int
     algorithm: Literal["sha256", "git"]
     value: str
+
+    def __post_init__(self) -> None:
+        size_is_one = type(self.size) is int and self.size >= 0
+        if not (size_is_one and _HASHES[self.algorithm].fullmatch(self.value)):
+            raise ValueError(f"{self} is not the size and hash of a file")
 
     def problem(self, path: Path) -> str | None:
         """In words, how the file at ``path`` is not the one described; None where it is."""
@@ -126,16 +135,17 @@ class Receipt:
                 name: Record(Digest(**record["digest"]), record["mtime_ns"])
                 for name, record in content["files"].items()
             }
-            if any(not _is_inside(name) for name in files):
+            if not COMMIT.fullmatch(content["commit"]) or not all(map(is_inside, files)):
                 return None
             return cls(content["repository"], content["commit"], files)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
 
-def _is_inside(path: str) -> bool:
-    parts = PurePosixPath(path)
-    return not parts.is_absolute() and ".." not in parts.parts
+def is_inside(path: str) -> bool:
+    """Whether ``path`` names a file below the folder that it starts from."""
+    parts = PurePosixPath(path).parts
+    return path == "/".join(parts) != "" and ".." not in parts
 
 
 def matching(pattern: str, paths: Mapping[str, object]) -> list[str]:
