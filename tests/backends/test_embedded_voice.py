@@ -105,7 +105,7 @@ def test_speed_shortens_the_speech(tts):
 def test_a_fresh_process_gives_the_same_samples(tts, tmp_path):
     program = (
         "import twinvox, numpy; numpy.save('a.npy', "
-        f"twinvox.load(threads=1).synthesize({TEXT!r}, 'male', seed=9).samples)"
+        f"twinvox.load(runtime='onnx', threads=1).synthesize({TEXT!r}, 'male', seed=9).samples)"
     )
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
     want = tts.synthesize(TEXT, "male", seed=9).samples
