@@ -13,7 +13,9 @@ foreach(language C OBJC)
   set(CMAKE_${language}_FLAGS_INIT
     "-I${tests}/fake_accelerate -I${tests}/fake_coreml -I${tests}/stub_sdk/include")
 endforeach()
-set(CMAKE_MODULE_LINKER_FLAGS_INIT "-F${tests}/stub_sdk -L${tests}/stub_sdk/lib")
+foreach(kind MODULE EXE)
+  set(CMAKE_${kind}_LINKER_FLAGS_INIT "-F${tests}/stub_sdk -L${tests}/stub_sdk/lib")
+endforeach()
 set(CMAKE_C_ARCHIVE_CREATE "\"${PYTHON_ZIG}\" ar qc <TARGET> <OBJECTS>")
 set(CMAKE_C_ARCHIVE_FINISH "\"${PYTHON_ZIG}\" ranlib <TARGET>")
 # These have to exist, but are not what runs.

@@ -91,9 +91,9 @@ static coreml_status read_array(MLMultiArray *object, coreml_array *out, coreml_
     }
     out->dtype = (coreml_dtype)[object dataType];
     out->rank = rank;
+    out->data = [object dataPointer]; /* before the strides: it may move the array */
     coreml_read_numbers([object shape], 1, out->shape);
     coreml_read_numbers([object strides], (ptrdiff_t)coreml_itemsize(out->dtype), out->strides);
-    out->data = [object dataPointer];
     out->object = object;
     return COREML_OK;
 }

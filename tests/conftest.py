@@ -35,6 +35,31 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+CHOOSERS = ("twinvox.runtime.choose_runtime", "twinvox.backends.base.choose_runtime")
+choose_runtime = twinvox.runtime.choose_runtime
+
+
+@pytest.fixture(scope="session", autouse=True)
+def core_ml_on_demand() -> Iterator[None]:
+    """On a Mac too ``runtime="auto"`` is ONNX Runtime: Core ML cannot load the compiled models that
+    tests write, and what a test asks of it is asked by name, on the CPU."""
+
+    def choose(requested: str = "auto") -> tuple[str, str]:
+        return choose_runtime("onnx" if requested == "auto" else requested)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for chooser in CHOOSERS if sys.platform == "darwin" else ():
+            patch.setattr(chooser, choose)
+        yield
+
+
+@pytest.fixture
+def free_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``runtime="auto"`` as users have it, on a Mac too."""
+    for chooser in CHOOSERS:
+        monkeypatch.setattr(chooser, choose_runtime)
+
+
 @pytest.fixture(scope="session")
 def fake_coreml_built() -> FakeCoreML:
     reason = missing()

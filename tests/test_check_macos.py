@@ -2,6 +2,7 @@
 
 import functools
 import json
+import shutil
 import subprocess
 import sys
 from functools import partial
@@ -178,3 +179,21 @@ def test_elsewhere_it_says_that_it_needs_a_mac():
     )
     assert made.returncode == 2
     assert "needs a Mac" in made.stderr
+
+
+@pytest.mark.parametrize(("target", "wanted"), [("say", "3.11 or newer"), ("test", "3.11 to 3.13")])
+def test_another_python_is_told_before_anything_is_made(tmp_path, target, wanted):
+    """As Apple's is, which is 3.9."""
+    for folder in ("csrc", "src"):
+        (tmp_path / folder).mkdir()
+    for file in ("CMakeLists.txt", "pyproject.toml"):
+        (tmp_path / file).touch()
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    python = tmp_path / "python3"
+    python.write_text("#!/bin/sh\nexit 1\n")
+    python.chmod(0o755)
+    command = ["make", f"PYTHON={python}", target]
+    made = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert made.returncode == 2
+    assert f"Python {wanted} is needed" in made.stderr
+    assert not (tmp_path / ".venv").exists()

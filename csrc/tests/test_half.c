@@ -5,12 +5,6 @@
 #include "check.h"
 #include "half.h"
 
-static float float_of(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 static uint16_t rounded(float value) {
     uint16_t half;
     half_from_float32_portable(&value, 1, &half);
@@ -61,6 +55,12 @@ static void check_rounding(void) {
 }
 
 #if defined(__x86_64__)
+static float float_of(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 static void check_f16c(void) {
     enum { N = 4099 };
     static float floats[N], floats_f16c[N];

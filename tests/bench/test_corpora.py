@@ -72,13 +72,14 @@ def minimax(tmp_path):
 
         def bench(*options):
             command = [sys.executable, "-m", "twinvox", "bench", "--corpus", "minimax-english"]
+            command += ["--runtime", "onnx", "--threads", "1"]
             env = os.environ | {
                 "HF_ENDPOINT": server.url,
                 "HF_HOME": str(tmp_path / "hf"),
                 "HF_HUB_OFFLINE": "0",
             }
             return subprocess.run(
-                [*command, "--limit", "1", "--threads", "1", "--skip-asr", "--json", *options],
+                [*command, "--limit", "1", "--skip-asr", "--json", *options],
                 env=env,
                 capture_output=True,
                 text=True,

@@ -19,7 +19,7 @@ Array = npt.NDArray[Any]
 
 USE, IGNORE, REJECT, USE_ONE = range(4)
 ERROR, EXCEPTION, THROWN_STRING, SILENT_ERROR = range(1, 5)
-PADDED, CONTIGUOUS, REVERSED = range(3)
+PADDED, CONTIGUOUS, REVERSED, MOVING = range(4)
 
 MULTI_ARRAY = 5
 _UNSPECIFIED, _ENUMERATED, _RANGE = 1, 2, 3
@@ -136,9 +136,11 @@ class FakeCoreML:
     def _declare(self, sink: int, is_output: int, feature: Feature) -> None:
         rank = len(feature.shape)
         kind, limits = _UNSPECIFIED, []
-        if feature.shapes:
+        # Core ML has a fixed shape as the only one of a list.
+        shapes = feature.shapes or [feature.shape] * (rank > 0 and not feature.ranges)
+        if shapes:
             kind = _ENUMERATED
-            limits = [size for shape in feature.shapes for size in (len(shape), *shape)]
+            limits = [size for shape in shapes for size in (len(shape), *shape)]
         elif feature.ranges:
             kind = _RANGE
             for low, high in feature.ranges:
@@ -152,7 +154,7 @@ class FakeCoreML:
             ctypes.c_size_t(rank),
             _sizes(feature.shape),
             ctypes.c_long(kind),
-            ctypes.c_size_t(len(feature.shapes) or len(feature.ranges)),
+            ctypes.c_size_t(len(shapes) or len(feature.ranges)),
             _sizes(limits),
         )
 

@@ -35,6 +35,7 @@ typedef struct {
     NSArray *strides;
     long dtype;
     void *data;
+    void *moved; /* where the values go when the data pointer is asked for, NULL: they stay */
     bool owned;
 } array_state;
 
@@ -47,7 +48,7 @@ static size_t lay_out(size_t rank, const ptrdiff_t *shape, size_t itemsize, int 
         const size_t axis = layout == FAKE_REVERSED ? i : rank - 1 - i;
         strides[axis] = extent;
         extent *= shape[axis];
-        if (layout == FAKE_PADDED && i == 0 && rank > 1) {
+        if ((layout == FAKE_PADDED || layout == FAKE_MOVING) && i == 0 && rank > 1) {
             extent = (ptrdiff_t)(((size_t)extent + row - 1) / row * row);
         }
     }
@@ -126,6 +127,14 @@ static const char *spread(const fake_tensor *array, size_t axis, char *at, const
                                                        shape:shape
                                                     dataType:dataType];
     [array assign:data];
+    if (fake_coreml.layout == FAKE_MOVING) {
+        array_state *const state = STATE(array_state, array);
+        size_t n = fake_itemsize(dataType);
+        for (NSNumber *size in shape) {
+            n *= (size_t)[size integerValue];
+        }
+        state->moved = memcpy(malloc(n), data, n);
+    }
     return [array autorelease];
 }
 
@@ -147,8 +156,20 @@ static const char *spread(const fake_tensor *array, size_t axis, char *at, const
     spread(&tensor, 0, tensor.data, data);
 }
 
+/* As Apple says of getMutableBytesWithHandler: the memory and the strides may be others then. */
 - (void *)dataPointer {
-    return STATE(array_state, self)->data;
+    array_state *const state = STATE(array_state, self);
+    if (state->moved) {
+        fake_tensor tensor;
+        [self describe:&tensor];
+        lay_out(tensor.rank, tensor.shape, 1, FAKE_CONTIGUOUS, tensor.strides);
+        [state->strides release];
+        state->strides = [fake_numbers(tensor.rank, tensor.strides) retain];
+        free(state->data);
+        state->data = state->moved;
+        state->moved = NULL;
+    }
+    return state->data;
 }
 
 - (MLMultiArrayDataType)dataType {
@@ -169,6 +190,7 @@ static const char *spread(const fake_tensor *array, size_t axis, char *at, const
     [state->strides release];
     if (state->owned) {
         free(state->data);
+        free(state->moved);
     }
     fake_dealloc();
     [super dealloc];

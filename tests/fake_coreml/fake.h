@@ -7,7 +7,8 @@
 enum { FAKE_MAX_RANK = 8 };
 enum { FAKE_USE_BACKINGS, FAKE_IGNORE_BACKINGS, FAKE_REJECT_BACKINGS, FAKE_USE_ONE_BACKING };
 enum { FAKE_NO_FAULT, FAKE_ERROR, FAKE_EXCEPTION, FAKE_THROWN_STRING, FAKE_SILENT_ERROR };
-enum { FAKE_PADDED, FAKE_CONTIGUOUS, FAKE_REVERSED };
+/* Moving: padded until the data pointer is asked for, then contiguous elsewhere. */
+enum { FAKE_PADDED, FAKE_CONTIGUOUS, FAKE_REVERSED, FAKE_MOVING };
 
 typedef struct {
     /* set by the tests */

@@ -55,6 +55,7 @@ RELEASE_OFFER = """        [binding->offering release];
 FAULTS = [
     Fault("result strides ignored", PXI, "self.array.shape, self.array.strides", "self.array.shape, NULL"),
     Fault("strides taken as bytes", PREDICT, "(ptrdiff_t)coreml_itemsize(out->dtype), out->strides", "1, out->strides"),
+    Fault("strides read before the pointer", PREDICT, "    out->data = [object dataPointer]; /* before the strides: it may move the array */\n    coreml_read_numbers([object shape], 1, out->shape);\n    coreml_read_numbers([object strides], (ptrdiff_t)coreml_itemsize(out->dtype), out->strides);\n", "    coreml_read_numbers([object shape], 1, out->shape);\n    coreml_read_numbers([object strides], (ptrdiff_t)coreml_itemsize(out->dtype), out->strides);\n    out->data = [object dataPointer];\n"),
     Fault("bound strides ignored", PREDICT, "as_numbers(array->rank, array->strides, itemsize)", "as_numbers(array->rank, array->shape, 1)"),
     Fault("layout of buffers not checked", PREDICT, "if (!lie_in_order(array))", "if (!lie_in_order(array) && false)"),
     Fault("wrong dtype", PREDICT, "dataType:(MLMultiArrayDataType)array->dtype\n                    strides", "dataType:MLMultiArrayDataTypeFloat32\n                    strides"),

@@ -14,7 +14,7 @@ BRIDGE = "twinvox._native.coreml"
 
 
 @pytest.fixture
-def machine(monkeypatch):
+def machine(monkeypatch, free_choice):
     """Makes the machine look like another; ``modules`` are all there is of the runtimes."""
     find = importlib.util.find_spec
 

@@ -17,7 +17,7 @@ GPU, NE = "cpu_and_gpu", "cpu_and_ne"
 
 
 @pytest.fixture
-def on_a_mac(monkeypatch):
+def on_a_mac(monkeypatch, free_choice):
     """As if Core ML were there; the units with which each model was opened."""
     opened = {}
 

@@ -1,9 +1,9 @@
 """Settle on a Mac what cannot be settled elsewhere: ``make check-macos``.
 
-Runs the C tests on Accelerate and the suite on Core ML, compares Core ML with ONNX Runtime stage by
-stage and in whole sentences for every choice of compute units, and each function of Accelerate with
-its double. Whatever fails is in the report too. Writes report.md and report.json, to be attached to
-an issue, and fails if anything was wrong.
+Runs the C tests on Accelerate and the suite, which asks Core ML for the CPU alone, compares Core ML
+with ONNX Runtime stage by stage and in whole sentences for every choice of compute units, and each
+function of Accelerate with its double. Whatever fails is in the report too. Writes report.md and
+report.json, to be attached to an issue, and fails if anything was wrong.
 """
 
 import os

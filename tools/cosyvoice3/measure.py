@@ -12,7 +12,6 @@ import gc
 import json
 import multiprocessing
 import os
-import resource
 import statistics
 import tempfile
 import time
@@ -29,6 +28,7 @@ from twinvox._native.ras import RasSampler
 from twinvox.backends.base import Progress
 from twinvox.backends.cosyvoice3.contract import CONTRACT
 from twinvox.backends.cosyvoice3.lm import Decoder, Embeddings
+from twinvox.bench.run import peak_rss_mb
 from twinvox.errors import SynthesisWarning
 from twinvox.runtime import PRECISIONS, open_session
 from twinvox.runtime.base import Session
@@ -207,7 +207,7 @@ def _speak(folder: Path, text: str, precision: str, cache: str) -> Results:
         "tokens": speech.generated_token_count,
         "segments": len(speech.segments),
         "stages_s": dict(speech.timings),
-        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
+        "peak_gb": peak_rss_mb() * 2**20 / 1e9,
     }
 
 

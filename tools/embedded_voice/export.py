@@ -125,11 +125,9 @@ def export_fm_decoder(model: FmDecoder, destination: Path) -> None:
 
 
 def export_vocoder(model: Vocoder, destination: Path) -> None:
-    shapes = ct.EnumeratedShapes(
-        [[1, N_MELS, frames] for frames in VOCODER_BUCKETS],
-        default=[1, N_MELS, VOCODER_BUCKETS[-1]],
-    )
-    inputs = [ct.TensorType("mel", shape=shapes, dtype=np.float32)]
+    # Not a list of the buckets: on the CPU alone macOS 27 ends a process that runs such a model.
+    frames = ct.RangeDim(VOCODER_BUCKETS[0], VOCODER_BUCKETS[-1], default=VOCODER_BUCKETS[-1])
+    inputs = [ct.TensorType("mel", shape=(1, N_MELS, frames), dtype=np.float32)]
     example = torch.full((1, N_MELS, VOCODER_BUCKETS[0]), LOG_FLOOR)
     convert(model, (example,), inputs, "audio", destination)
 

@@ -14,6 +14,8 @@ SYSTEM = ("/usr/lib/libSystem.B.dylib", "/usr/lib/libobjc.A.dylib", "/System/Lib
 LIBSYSTEM = SYSTEM[0]
 STUB_SDK = Path(__file__).parents[2] / "tests/stub_sdk"
 PYTHON_API = re.compile(r"__?Py")
+# Apple's clang takes the argument in any register from macOS 13 on; LLVM's does not.
+BY_REGISTER = re.compile(r"^(_objc_(?:retain|release))_x\d+$")
 
 # xnu's bsd/sys/codesign.h, all big-endian.
 EMBEDDED_SIGNATURE = 0xFADE0CC0
@@ -83,10 +85,11 @@ def inspect(name: str, content: bytes, declared: dict[str, set[str]]) -> Extensi
     ]
     for library, symbols in libraries.items():
         if library != LIBSYSTEM:
-            undeclared = symbols - declared.get(library, set())
+            known = declared.get(library, set())
             problems += [
                 f"{symbol} of {Path(library).name} is not declared in {STUB_SDK.name}"
-                for symbol in sorted(undeclared)
+                for symbol in sorted(symbols)
+                if BY_REGISTER.sub(r"\1", symbol) not in known
             ]
     entry = f"_PyInit_{name.split('.')[0]}"
     if entry not in {symbol.name for symbol in binary.exported_symbols}:

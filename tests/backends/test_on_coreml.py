@@ -1,6 +1,7 @@
-"""The embedded voice on Core ML, CPU only: on a Mac the framework itself, elsewhere the fake."""
+"""What speaks, on Core ML, CPU only: on a Mac the framework itself, elsewhere the fake."""
 
 import sys
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -8,7 +9,10 @@ import numpy as np
 import pytest
 
 import twinvox
+from tests.backends.test_luxtts_synthesizer import LONG
+from tests.toy_cosyvoice3 import SENTENCES
 from twinvox.backends import model_folder
+from twinvox.errors import SynthesisWarning
 from twinvox.runtime import open_session
 
 FOLDER = model_folder("embedded")
@@ -89,3 +93,26 @@ def test_threads_share_a_voice():
     with ThreadPoolExecutor(4) as threads:
         for speech in threads.map(lambda _: tts.synthesize(TEXT), range(8)):
             np.testing.assert_array_equal(speech.samples, expected)
+
+
+def load_toys(folder):
+    return twinvox.load(folder, runtime="coreml", compute_units="cpu_only")
+
+
+def assert_alike(got, want):
+    assert got.shape == want.shape
+    assert np.abs(got - want).max() <= 2e-3 * np.ptp(want)
+
+
+def test_luxtts_toys(toy_folder, toy_tts, toy_voice):
+    spoken = load_toys(toy_folder).synthesize(LONG, toy_voice, seed=3).samples
+    assert_alike(spoken, toy_tts.synthesize(LONG, toy_voice, seed=3).samples)
+
+
+def test_cosyvoice3_toys(cv3_folder, cv3_tts, cv3_voice):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SynthesisWarning)  # it may decline the buffers
+        spoken = load_toys(cv3_folder).synthesize(SENTENCES[0], cv3_voice, seed=5)
+    want = cv3_tts.synthesize(SENTENCES[0], cv3_voice, seed=5)
+    np.testing.assert_array_equal(spoken.decoded_tokens, want.decoded_tokens)
+    assert_alike(spoken.samples, want.samples)
