@@ -132,6 +132,13 @@ def test_two_threads_in_a_model_run_give_the_same_samples(tts):
     np.testing.assert_array_equal(twinvox.load(threads=2).synthesize(TEXT, seed=9).samples, want)
 
 
+@pytest.mark.parametrize("threads", [3, 4])
+def test_more_threads_in_a_model_run_only_round_differently(tts, threads):
+    want = tts.synthesize(TEXT, seed=9).samples
+    samples = twinvox.load(threads=threads).synthesize(TEXT, seed=9).samples
+    np.testing.assert_allclose(samples, want, rtol=0, atol=1e-3)
+
+
 def test_no_click_at_segment_joins(tts):
     text = "This is the first sentence. Here comes another one. And that is the last of them."
     speech = tts.synthesize(text)
