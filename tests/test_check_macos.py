@@ -211,7 +211,8 @@ def test_a_child_keeps_the_rows_of_its_part(tool, tmp_path, monkeypatch):
 
 def test_a_run_that_fails_is_reported_with_its_last_words(tool, tmp_path):
     report = tool["report"].Report(tmp_path, {})
-    fails = [sys.executable, "-c", "import sys; print('half way'); sys.exit(3)"]
+    program = "import os, sys; os.write(1, b'half way \\xe2\\x80\\n'); sys.exit(3)"
+    fails = [sys.executable, "-c", program]
     never = [sys.executable, "-c", "print('too far')"]
     report.add_run("suite", [fails, never])
     assert report.problems == [f"suite: {sys.executable} exited 3"]
