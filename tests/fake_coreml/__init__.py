@@ -17,7 +17,7 @@ from twinvox.errors import TwinvoxError
 
 Array = npt.NDArray[Any]
 
-USE, IGNORE, REJECT, USE_ONE = range(4)
+USE, IGNORE, REJECT, USE_ONE, RAISE = range(5)
 ERROR, EXCEPTION, THROWN_STRING, SILENT_ERROR = range(1, 5)
 PADDED, CONTIGUOUS, REVERSED, MOVING = range(4)
 
