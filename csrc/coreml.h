@@ -105,8 +105,8 @@ coreml_status coreml_bind(coreml_model *model, coreml_array *const *inputs,
 void coreml_unbind(coreml_binding *binding);
 
 /* Predicts. results has room for every output: one whose object is NULL is in the array offered,
- * any other is the caller's to release. Where Core ML fails with the arrays offered it is asked
- * again without, and if that works they are not offered any more. */
+ * any other is the caller's to release. Where Core ML fails or raises with the arrays offered it is
+ * asked again without, and if that works they are not offered any more. */
 coreml_status coreml_predict(coreml_binding *binding, coreml_array *results,
                              coreml_failure *failure);
 

@@ -205,23 +205,40 @@ void coreml_unbind(coreml_binding *binding) {
     free(binding);
 }
 
+/* The outputs written where the backings allow it, nil with the failure where they do not: that too
+ * may be an exception. */
+static id<MLFeatureProvider> offer(coreml_binding *binding, coreml_failure *refusal) {
+    NSError *error = nil;
+    @try {
+        id<MLFeatureProvider> const found =
+            [binding->model->model predictionFromFeatures:binding->inputs
+                                                  options:binding->offering
+                                                    error:&error];
+        if (found) {
+            return found;
+        }
+        coreml_failed(refusal, error);
+    } @catch (NSException *thrown) {
+        coreml_raised(refusal, thrown);
+    } @catch (...) {
+        coreml_raised(refusal, nil);
+    }
+    return nil;
+}
+
 /* The outputs of one prediction, nil with the error where there are none. */
 static id<MLFeatureProvider> ask(coreml_binding *binding, NSError **error) {
-    MLModel *const model = binding->model->model;
-    if (binding->offering == nil) {
-        return [model predictionFromFeatures:binding->inputs options:binding->plain error:error];
-    }
-    id<MLFeatureProvider> found = [model predictionFromFeatures:binding->inputs
-                                                        options:binding->offering
-                                                          error:error];
+    coreml_failure refusal;
+    const bool offering = binding->offering != nil;
+    id<MLFeatureProvider> found = offering ? offer(binding, &refusal) : nil;
     if (found) {
         return found;
     }
-    NSError *const refusal = *error;
-    *error = nil;
-    found = [model predictionFromFeatures:binding->inputs options:binding->plain error:error];
-    if (found) {
-        coreml_failed(&binding->refusal, refusal);
+    found = [binding->model->model predictionFromFeatures:binding->inputs
+                                                  options:binding->plain
+                                                    error:error];
+    if (offering && found) {
+        binding->refusal = refusal;
         binding->refused = true;
         [binding->offering release];
         binding->offering = nil;

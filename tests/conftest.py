@@ -11,6 +11,13 @@ from tests.fake_coreml import FakeCoreML
 from tests.fake_coreml.build import build, missing
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    # On Accelerate NumPy warns of divisions by zero that nobody made (numpy/numpy#28687).
+    if sys.platform == "darwin":
+        spurious = "ignore:.* encountered in (matmul|dot|vecdot):RuntimeWarning"
+        config.addinivalue_line("filterwarnings", spurious)
+
+
 @pytest.fixture(scope="session")
 def fixtures_dir() -> Path:
     """Reference data of others, kept outside this repository; tests skip where it is absent."""

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import pickle
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 from tests.fake_coreml import REJECT
 from twinvox.runtime import open_session
+from twinvox.runtime.compute_units import UNITS
 
 ROOT = Path(__file__).parents[1]
 TOOL = ROOT / "tools" / "check_macos"
@@ -67,7 +69,8 @@ onnx = functools.cache(partial(open_session, runtime="onnx", threads=1))
 def compare(tool, tmp_path, candidate, accelerate=None):
     report = tool["report"].Report(tmp_path, {"chip": "none"})
     double = accelerate or tool["accelerate"].build_double(tmp_path)
-    tool["run"].compare(report, tool["run"].Sides(onnx, candidate, double))
+    sides = tool["run"].Sides(onnx, candidate, double)
+    tool["run"].compare(report, partial(tool["run"].rows_of, sides))
     report.finish()
     return report, json.loads((tmp_path / "report.json").read_text())
 
@@ -93,7 +96,11 @@ def test_the_bridge_on_the_fake(tool, core_ml):
     folder = tool["run"].open_folder(tool["run"].model_folder("embedded"), "gpu")
     core_ml.state.backings = REJECT
     candidate = tool["run"].on_this_mac().candidate
-    results = list(tool["stages"].compare_stages(folder, onnx, candidate))
+    results = [
+        result
+        for units in UNITS
+        for result in tool["stages"].compare_stages(folder, onnx, candidate, units)
+    ]
     assert len(results) == 12
     assert all(result.max_abs == 0 and not result.error for result in results)
     assert all(result.backing.startswith("declined: ") for result in results)
@@ -160,9 +167,52 @@ def test_what_stops_a_table_leaves_the_others(tool, tmp_path):
     assert set(written["tables"]) == {"Stages, Core ML beside ONNX Runtime", "Speech"}
 
 
+CRASHING = """
+import os, pickle, sys
+from accelerate import FunctionResult
+_, kept, title, units = sys.argv
+with open(kept, "wb") as stream:
+    pickle.dump(FunctionResult(units, 1, 0.0, 0.0), stream)
+print("no memory object bound to port", file=sys.stderr, flush=True)
+if units != "all":
+    os.abort()
+"""
+
+
+def test_what_ends_its_process_leaves_the_rows_before_and_the_parts_after(
+    tool, tmp_path, monkeypatch
+):
+    script = tmp_path / "crashing.py"
+    script.write_text(CRASHING)
+    monkeypatch.setenv("PYTHONPATH", str(TOOL))
+    monkeypatch.setattr(tool["run"], "PARTS", {"Stages": ("cpu_only", "all")})
+    report = tool["report"].Report(tmp_path, {})
+    tool["run"].compare(report, partial(tool["run"].rows_of_child, script=str(script)))
+    assert [row.function for row in report.tables["Stages"]] == ["cpu_only", "all"]
+    (problem,) = report.problems
+    assert problem.startswith("Stages cpu_only: ")
+    assert "the process ended with -6\nno memory object bound to port" in problem
+
+
+def test_a_child_keeps_the_rows_of_its_part(tool, tmp_path, monkeypatch):
+    run = tool["run"]
+    double = tool["accelerate"].build_double(tmp_path)
+    sides = run.Sides(onnx, lambda path, units: onnx(path), double)
+    monkeypatch.setattr(run, "on_this_mac", lambda: sides)
+    for title in run.PARTS:
+        assert run.keep_rows(str(tmp_path / "rows"), title, "cpu_only") == 0
+        with (tmp_path / "rows").open("rb") as stream:
+            kept = []
+            while stream.peek():
+                kept.append(pickle.load(stream))
+        assert kept
+        assert all(row.problem is None for row in kept)
+
+
 def test_a_run_that_fails_is_reported_with_its_last_words(tool, tmp_path):
     report = tool["report"].Report(tmp_path, {})
-    fails = [sys.executable, "-c", "import sys; print('half way'); sys.exit(3)"]
+    program = "import os, sys; os.write(1, b'half way \\xe2\\x80\\n'); sys.exit(3)"
+    fails = [sys.executable, "-c", program]
     never = [sys.executable, "-c", "print('too far')"]
     report.add_run("suite", [fails, never])
     assert report.problems == [f"suite: {sys.executable} exited 3"]

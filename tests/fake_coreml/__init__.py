@@ -17,7 +17,7 @@ from twinvox.errors import TwinvoxError
 
 Array = npt.NDArray[Any]
 
-USE, IGNORE, REJECT, USE_ONE = range(4)
+USE, IGNORE, REJECT, USE_ONE, RAISE = range(5)
 ERROR, EXCEPTION, THROWN_STRING, SILENT_ERROR = range(1, 5)
 PADDED, CONTIGUOUS, REVERSED, MOVING = range(4)
 
@@ -185,6 +185,8 @@ def _sizes(values: Sequence[int]) -> Any:
 
 
 def _of_package(compiled: Path) -> Toy:
+    if any(path.is_symlink() for path in compiled.rglob("*")):
+        raise OSError("Core ML is known to stumble over symbolic links")
     if (compiled / "coremldata.bin").read_bytes() != b"compiled":
         raise OSError("not what the fake's compiler writes")
     from twinvox.runtime.onnx import OnnxSession

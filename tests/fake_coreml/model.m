@@ -299,6 +299,9 @@ void fake_emit(void *sink, const char *name, long dtype, size_t rank, const ptrd
         if (feature) {
             fake_coreml.offers++;
         }
+        if (fake_coreml.backings == FAKE_RAISE_FOR_BACKINGS) {
+            [NSException raise:@"NSGenericException" format:@"no memory object bound to port"];
+        }
         if (complaint || fake_coreml.backings == FAKE_REJECT_BACKINGS) {
             *error = fake_error(4, @"the output backings cannot be used", complaint);
             return false;

@@ -51,6 +51,12 @@ RELEASE_OFFER = """        [binding->offering release];
         binding->offering = nil;
     }
     return found;"""
+RAISED = """    } @catch (NSException *thrown) {
+        coreml_raised(refusal, thrown);
+    } @catch (...) {
+        coreml_raised(refusal, nil);
+    }
+    return nil;"""
 
 FAULTS = [
     Fault("result strides ignored", PXI, "self.array.shape, self.array.strides", "self.array.shape, NULL"),
@@ -69,9 +75,10 @@ FAULTS = [
     Fault("missing @catch", PREDICT, CATCHES, "        } @finally {\n        }\n"),
     Fault("foreign exceptions pass", PREDICT, CATCHES, CATCHES[: CATCHES.index(" @catch (...)")] + "\n"),
     Fault("lock kept after a failure", PREDICT, "    pthread_mutex_unlock(&binding->model->lock);\n    return status;", "    if (!status) {\n        pthread_mutex_unlock(&binding->model->lock);\n    }\n    return status;"),
-    Fault("missing retry", PREDICT, "    if (found) {\n        return found;\n    }\n    NSError", "    if (found || *error) {\n        return found;\n    }\n    NSError"),
+    Fault("missing retry", PREDICT, "    if (found) {\n        return found;\n    }\n    found =", "    if (found || offering) {\n        return found;\n    }\n    found ="),
+    Fault("no retry after an exception", PREDICT, RAISED, "    } @finally {\n    }\n    return nil;"),
     Fault("refusal not remembered", PREDICT, RELEASE_OFFER, "    }\n    return found;"),
-    Fault("any failure taken for a refusal", PREDICT, "    if (found) {\n        coreml_failed(&binding->refusal", "    {\n        coreml_failed(&binding->refusal"),
+    Fault("any failure taken for a refusal", PREDICT, "if (offering && found) {", "if (offering) {"),
     Fault("backing assumed bound", PREDICT, IDENTITY, "if (binding->offering) {"),
     Fault("stale backing: identity checked once", PREDICT, IDENTITY, "static int used = -1;\n        if (used < 0) {\n            used = array == [binding->backings objectAtIndex:i];\n        }\n        if (used) {"),
     Fault("one output not offered", PREDICT, "dictionaryWithObjects:backings\n                                                                     forKeys:names]", "dictionaryWithObject:[backings lastObject]\n                                                                     forKey:[names lastObject]]"),

@@ -14,6 +14,7 @@ from tests.fake_coreml import (
     IGNORE,
     MOVING,
     PADDED,
+    RAISE,
     REJECT,
     REVERSED,
     USE,
@@ -199,8 +200,15 @@ def test_a_buffer_may_be_used_in_one_call_only(fake_coreml):
         check(results, inputs)
 
 
-def test_refused_buffers_are_not_offered_again(fake_coreml):
-    fake_coreml.state.backings = REJECT
+@pytest.mark.parametrize(
+    ("answer", "refusal"),
+    [
+        (REJECT, "the output backings cannot be used (com.apple.CoreML 4)"),
+        (RAISE, "no memory object bound to port (NSGenericException 0)"),
+    ],
+)
+def test_refused_buffers_are_not_offered_again(fake_coreml, answer, refusal):
+    fake_coreml.state.backings = answer
     inputs, outputs = arrays(), buffers()
     model = fake_coreml.open(toy())
     binding = model.bind(inputs, outputs)
@@ -209,7 +217,7 @@ def test_refused_buffers_are_not_offered_again(fake_coreml):
         results = binding()
         assert not any(results[name] is outputs[name] for name in outputs)
         check(results, inputs)
-    assert binding.refusal == "the output backings cannot be used (com.apple.CoreML 4)"
+    assert binding.refusal == refusal
     assert fake_coreml.state.predictions == 4, "one retry, then no offer"
     assert fake_coreml.state.offers == 1
     fake_coreml.state.backings = USE

@@ -84,6 +84,61 @@ def test_another_content_behind_a_link_is_another_entry(
     assert open_compiled(linked, "all", folder).inputs[0][1] == (1, 100, FRAMES + 1)
 
 
+def linked(model, tmp_path):
+    """The model as a hub's cache holds it: links to files that lie elsewhere."""
+    snapshot = tmp_path / "snapshot" / model.name
+    shutil.move(model, tmp_path / "blobs")
+    for file in (tmp_path / "blobs").rglob("*"):
+        if file.is_file():
+            link = snapshot / file.relative_to(tmp_path / "blobs")
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(file)
+    return snapshot
+
+
+def test_a_package_of_links(fake_coreml, open_compiled, package, folder, tmp_path):
+    snapshot = linked(shutil.copytree(package, tmp_path / package.name), tmp_path)
+    for _ in range(2):
+        check(open_compiled(snapshot, "all", folder))
+    assert fake_coreml.state.compilations == 1
+    (entry,) = entries(folder)
+    assert sorted(path.name for path in (folder / entry).iterdir()) == [
+        "model.mlmodelc",
+        "sizes.json",
+    ]
+    assert all(path.is_symlink() for path in snapshot.rglob("*") if path.is_file())
+
+
+def test_a_compiled_model_of_links(fake_coreml, open_compiled, package, folder, tmp_path):
+    compiled = tmp_path / "Vocoder.mlmodelc"
+    shutil.move(fake_coreml.module.compile_package(str(package)), compiled)
+    snapshot = linked(compiled, tmp_path)
+    for _ in range(2):
+        check(open_compiled(snapshot, "all", folder))
+    assert fake_coreml.state.compilations == 1
+    (entry,) = entries(folder)
+    weights = next((folder / entry).rglob("weight.bin"))
+    assert weights.samefile(next(snapshot.rglob("weight.bin"))), "no second copy on the disk"
+
+
+def test_a_compiled_model_of_links_that_cannot_be_kept(
+    fake_coreml, open_compiled, package, folder, tmp_path, monkeypatch
+):
+    compiled = tmp_path / "Vocoder.mlmodelc"
+    shutil.move(fake_coreml.module.compile_package(str(package)), compiled)
+    snapshot = linked(compiled, tmp_path)
+    folder.write_bytes(b"a file")
+    with pytest.raises(ModelFormatError, match=r"snapshot/Vocoder\.mlmodelc is no model"):
+        open_compiled(snapshot, "all", folder)
+    folder.unlink()
+
+    def other_disk(source, target):
+        raise OSError("another disk")
+
+    monkeypatch.setattr("os.link", other_disk)
+    check(open_compiled(snapshot, "all", folder))
+
+
 def shorten_weights(entry):
     weights = next(entry.rglob("weight.bin"))
     weights.write_bytes(weights.read_bytes()[:-1])

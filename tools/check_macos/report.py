@@ -30,7 +30,11 @@ class Report:
         said: list[str] = []
         for command in commands:
             with subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+                command,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                encoding="utf-8",
+                errors="replace",  # what a crash leaves may be cut within a character
             ) as process:
                 assert process.stdout is not None
                 for line in process.stdout:

@@ -2,32 +2,44 @@
 
 Runs the C tests on Accelerate and the suite, which asks Core ML for the CPU alone, compares Core ML
 with ONNX Runtime stage by stage and in whole sentences for every choice of compute units, and each
-function of Accelerate with its double. Whatever fails is in the report too. Writes report.md and
-report.json, to be attached to an issue, and fails if anything was wrong.
+function of Accelerate with its double. Whatever fails is in the report too: what Core ML may end
+runs in a process of its own. Writes report.md and report.json, to be attached to an issue, and
+fails if anything was wrong.
 """
 
 import os
+import pickle
 import platform
 import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from accelerate import ACCELERATE, build_double, compare_functions
-from report import Report
-from speech import compare_speech
+from report import TAIL, Report
+from speech import CHOICES, compare_speech
 from stages import OpenCandidate, OpenReference, compare_stages
 
 import twinvox
 from twinvox.backends import model_folder
 from twinvox.backends.luxtts.folder import open_folder
 from twinvox.runtime import default_threads, open_session
+from twinvox.runtime.compute_units import UNITS
 
 ROOT = Path(__file__).parents[2]
 OUT = ROOT / "build/check-macos"
+ON_CORE_ML = "tests/backends/test_on_coreml.py"
+FUNCTIONS = "Accelerate beside its double"
+STAGES = "Stages, Core ML beside ONNX Runtime"
+SPEECH = "Speech"
+PARTS = {FUNCTIONS: ("",), STAGES: UNITS, SPEECH: CHOICES}
+PART_S = 1800  # a processor that hangs
+
+Rows = Callable[[str, str], Iterator[Any]]
 
 
 @dataclass(frozen=True)
@@ -43,35 +55,65 @@ def main() -> int:
     OUT.mkdir(parents=True, exist_ok=True)
     report = Report(OUT, machine())
     report.add_run("C tests", c_tests(OUT / "csrc"))
-    report.add_run("suite", [[sys.executable, "-m", "pytest", "-ra", "--color=no", "tests"]])
+    suite = [sys.executable, "-m", "pytest", "-ra", "--color=no"]
+    report.add_run("suite", [[*suite, "tests", f"--ignore={ON_CORE_ML}"]])
+    report.add_run("suite on Core ML", [[*suite, "-v", ON_CORE_ML]])
     with tempfile.TemporaryDirectory() as cache:
         os.environ["TWINVOX_CACHE_DIR"] = cache  # so that opening a model compiles it
-        compare(report, on_this_mac())
+        compare(report, rows_of_child)
     report.finish()
     print(f"\n{OUT / 'report.md'}: attach it, and report.json, to an issue")
     return 1 if report.problems else 0
 
 
-def compare(report: Report, sides: Sides) -> None:
-    """Fill the report's tables; what stops one table is a problem and leaves the others."""
-    folder = open_folder(model_folder("embedded"), "gpu")
-    tables: dict[str, Callable[[Path], Iterable[object]]] = {
-        "Accelerate beside its double": lambda scratch: compare_functions(
-            sides.accelerate, build_double(scratch)
-        ),
-        "Stages, Core ML beside ONNX Runtime": lambda _: compare_stages(
-            folder, sides.reference, sides.candidate
-        ),
-        "Speech": lambda _: compare_speech(folder, sides.reference, sides.candidate),
-    }
-    with tempfile.TemporaryDirectory() as scratch:
-        for title, rows in tables.items():
-            print(f"== {title}", flush=True)
+def compare(report: Report, rows: Rows) -> None:
+    """Fill the report's tables; what stops one part is a problem and leaves the others."""
+    for title, choices in PARTS.items():
+        print(f"== {title}", flush=True)
+        for units in choices:
             try:
-                for row in rows(Path(scratch)):
+                for row in rows(title, units):
                     report.add_row(title, row)
             except Exception:
-                report.add_problem(title, traceback.format_exc())
+                report.add_problem(f"{title} {units}", traceback.format_exc())
+
+
+def rows_of(sides: Sides, title: str, units: str) -> Iterator[Any]:
+    """The rows of one part."""
+    folder = open_folder(model_folder("embedded"), "gpu")
+    if title == STAGES:
+        yield from compare_stages(folder, sides.reference, sides.candidate, units)
+    elif title == SPEECH:
+        yield compare_speech(folder, sides.reference, sides.candidate, units)
+    else:
+        with tempfile.TemporaryDirectory() as scratch:
+            yield from compare_functions(sides.accelerate, build_double(Path(scratch)))
+
+
+def rows_of_child(title: str, units: str, script: str = __file__) -> Iterator[Any]:
+    """The rows of one part on this Mac, from a process that may crash after some of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        kept = Path(folder) / "rows"
+        kept.touch()
+        command = [sys.executable, script, str(kept), title, units]
+        done = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PART_S
+        )
+        with kept.open("rb") as stream:
+            while stream.peek():
+                yield pickle.load(stream)
+    if done.returncode:
+        said = done.stdout.decode(errors="replace").splitlines()[-TAIL:]
+        raise RuntimeError("\n".join([f"the process ended with {done.returncode}", *said]))
+
+
+def keep_rows(kept: str, title: str, units: str) -> int:
+    """What such a process does."""
+    with Path(kept).open("wb") as stream:
+        for row in rows_of(on_this_mac(), title, units):
+            pickle.dump(row, stream)
+            stream.flush()
+    return 0
 
 
 def on_this_mac() -> Sides:
@@ -112,4 +154,4 @@ def _said(*command: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(keep_rows(*sys.argv[1:]) if sys.argv[1:] else main())

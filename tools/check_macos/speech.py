@@ -2,7 +2,6 @@
 
 import statistics
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,8 @@ from twinvox.runtime.compute_units import UNITS
 from twinvox.speech import Speech
 
 ROUNDS = 5
-DEFAULT = "as twinvox chooses"
+ONNX, DEFAULT = "onnx", "as twinvox chooses"
+CHOICES = (ONNX, DEFAULT, *UNITS)
 MIN_SNR_DB = 20.0
 
 Samples = npt.NDArray[np.float32]
@@ -52,17 +52,17 @@ class SpeechResult:
 
 
 def compare_speech(
-    folder: ModelFolder, reference: OpenReference, candidate: OpenCandidate
-) -> Iterator[SpeechResult]:
-    """ONNX Runtime first, then every choice of compute units."""
+    folder: ModelFolder, reference: OpenReference, candidate: OpenCandidate, units: str
+) -> SpeechResult:
+    """A sentence with one of CHOICES, beside ONNX Runtime's."""
     expected = LuxTTS(folder, reference).synthesize(SENTENCE).samples
-    yield _measure("onnx", LuxTTS(folder, reference), expected)
-    for units in (DEFAULT, *UNITS):
-        try:
-            tts = LuxTTS(folder, partial(_open, folder, candidate, units))
-            yield _measure(units, tts, expected)
-        except Exception as error:
-            yield SpeechResult(units, error=f"{type(error).__name__}: {error}")
+    if units == ONNX:
+        return _measure(units, LuxTTS(folder, reference), expected)
+    try:
+        tts = LuxTTS(folder, partial(_open, folder, candidate, units))
+        return _measure(units, tts, expected)
+    except Exception as error:
+        return SpeechResult(units, error=f"{type(error).__name__}: {error}")
 
 
 def _open(folder: ModelFolder, candidate: OpenCandidate, units: str, path: Path) -> Session:
