@@ -215,8 +215,9 @@ def test_a_folder_of_ones_own(server, tmp_path):
     assert contents(folder) == {path: files[path] for path in WANTED} | {"notes.txt": b"mine"}
     hub.check("luxtts", folder, FILES)
     damage_truncated(folder / BIG)
-    with pytest.raises(ModelFormatError, match=f"{BIG} has 100 bytes"):
+    with pytest.raises(ModelFormatError, match=f"{BIG} has 100 bytes") as caught:
         hub.check("luxtts", folder, FILES)
+    assert str(caught.value).endswith(f"run: twinvox models pull luxtts --models-dir {folder}")
     server.requests.clear()
     hub.pull(published, FILES, place)
     assert (folder / BIG).read_bytes() == files[BIG]
