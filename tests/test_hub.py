@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import huggingface_hub
@@ -157,6 +158,34 @@ def test_remove_spares_what_others_fetched(server):
     hub.ensure("luxtts", published_files("luxtts", "ane"))
     hub.remove(place)
     assert contents(new) == {"README.md": newest["README.md"]}
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_remove_after_a_process_was_killed(server, tmp_path, plain):
+    place = PlainFolder(tmp_path / "mine") if plain else HubCache.of(REPOSITORY)
+    reached, over = threading.Event(), threading.Event()
+
+    def hang(handler, body):
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        reached.set()
+        over.wait(60)
+
+    server.fail(f"GET {BIG}", hang)
+    chosen = ["--models-dir", str(place.folder)] if plain else []
+    command = [sys.executable, "-m", "twinvox", "models", "pull", "luxtts", *chosen]
+    process = subprocess.Popen(command, env=os.environ)
+    assert reached.wait(60)
+    process.kill()
+    process.wait()
+    over.set()
+    assert list(place.folder.rglob("*.incomplete"))
+    root = hub.pull(hub.published("luxtts"), FILES, place)
+    assert contents(root).keys() == set(WANTED)
+    (root / "another.txt").touch()
+    hub.remove(place)
+    assert [path.name for path in place.folder.rglob("*") if path.is_file()] == ["another.txt"]
 
 
 def test_remove_when_all_is_gone_already(server):
