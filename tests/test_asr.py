@@ -7,6 +7,7 @@ that TWINVOX_TEST_MODELS names, the unpacked sdist of pocketsphinx==5.1.1 (Libri
 import importlib.machinery
 import json
 import os
+import re
 import subprocess
 import sys
 import types
@@ -23,7 +24,12 @@ from twinvox.audio import read_audio
 from twinvox.backends.luxtts.prompt import MEL_TENSOR, make_voice
 from twinvox.bench.score import edit_distance, words_of
 from twinvox.cli import main
-from twinvox.errors import ModelFormatError, ModelNotFoundError, PromptError
+from twinvox.errors import (
+    ModelFormatError,
+    ModelNotFoundError,
+    PromptError,
+    RuntimeUnavailableError,
+)
 from twinvox.voice import Voice
 
 RATE = 24_000
@@ -169,6 +175,16 @@ def test_without_faster_whisper_the_error_says_what_to_do(no_whisper, tmp_path, 
     assert "pip install 'twinvox[asr]'" in shown
     assert len(shown.strip().splitlines()) == 1
     assert not Path(out).exists()
+
+
+def test_a_faster_whisper_that_cannot_be_imported(whisper_stub, tmp_path):
+    """As those before 1.2.1, which import what huggingface_hub no longer brings."""
+    del sys.modules["faster_whisper"].WhisperModel
+    with pytest.raises(RuntimeUnavailableError, match=r"pip install -U 'twinvox\[asr\]'"):
+        Whisper(model_folder(tmp_path / "whisper"))
+    project = Path(__file__).parents[1] / "pyproject.toml"
+    (found,) = re.findall(r"faster-whisper>=([\d.]+)", project.read_text(encoding="utf-8"))
+    assert tuple(map(int, found.split("."))) >= (1, 2, 1)
 
 
 def test_the_command_line_transcribes(whisper_stub, tmp_path, capsys):

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import huggingface_hub
@@ -159,6 +160,34 @@ def test_remove_spares_what_others_fetched(server):
     assert contents(new) == {"README.md": newest["README.md"]}
 
 
+@pytest.mark.parametrize("plain", [False, True])
+def test_remove_after_a_process_was_killed(server, tmp_path, plain):
+    place = PlainFolder(tmp_path / "mine") if plain else HubCache.of(REPOSITORY)
+    reached, over = threading.Event(), threading.Event()
+
+    def hang(handler, body):
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        reached.set()
+        over.wait(60)
+
+    server.fail(f"GET {BIG}", hang)
+    chosen = ["--models-dir", str(place.folder)] if plain else []
+    command = [sys.executable, "-m", "twinvox", "models", "pull", "luxtts", *chosen]
+    process = subprocess.Popen(command, env=os.environ)
+    assert reached.wait(60)
+    process.kill()
+    process.wait()
+    over.set()
+    assert list(place.folder.rglob("*.incomplete"))
+    root = hub.pull(hub.published("luxtts"), FILES, place)
+    assert contents(root).keys() == set(WANTED)
+    (root / "another.txt").touch()
+    hub.remove(place)
+    assert [path.name for path in place.folder.rglob("*") if path.is_file()] == ["another.txt"]
+
+
 def test_remove_when_all_is_gone_already(server):
     place = HubCache.of(REPOSITORY)
     shutil.rmtree(fetched())
@@ -215,8 +244,9 @@ def test_a_folder_of_ones_own(server, tmp_path):
     assert contents(folder) == {path: files[path] for path in WANTED} | {"notes.txt": b"mine"}
     hub.check("luxtts", folder, FILES)
     damage_truncated(folder / BIG)
-    with pytest.raises(ModelFormatError, match=f"{BIG} has 100 bytes"):
+    with pytest.raises(ModelFormatError, match=f"{BIG} has 100 bytes") as caught:
         hub.check("luxtts", folder, FILES)
+    assert str(caught.value).endswith(f"run: twinvox models pull luxtts --models-dir {folder}")
     server.requests.clear()
     hub.pull(published, FILES, place)
     assert (folder / BIG).read_bytes() == files[BIG]

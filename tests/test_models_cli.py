@@ -167,7 +167,10 @@ def test_a_folder_of_ones_own(server, run, capsys, tmp_path, monkeypatch, by_env
         monkeypatch.setenv("TWINVOX_MODELS_DIR", str(folder.parent))
         assert f"luxtts      gpu  not in {folder}" in run("models", "list")
     assert main(["models", "path", "luxtts", *where]) == 1
-    assert f"no folder {folder}; run: twinvox models pull luxtts" in capsys.readouterr().err
+    assert (
+        f"no folder {folder}; run: twinvox models pull luxtts --models-dir"
+        in capsys.readouterr().err
+    )
     assert run("models", "pull", "luxtts", *where) == str(folder)
     server.requests.clear()
     assert run("models", "path", "luxtts", *where) == str(folder)
@@ -179,6 +182,8 @@ def test_a_folder_of_ones_own(server, run, capsys, tmp_path, monkeypatch, by_env
         intact = tokens.read_bytes()
         tokens.write_bytes(intact[:-1])
         assert run("models", "list").splitlines()[0] == f"luxtts      gpu  {folder} (damaged)"
+        assert main(["models", "verify", "luxtts"]) == 1
+        assert f"run: twinvox models pull luxtts --models-dir {folder}" in capsys.readouterr().err
         tokens.write_bytes(intact)
     say = ["say", "Hello.", "--backend", "luxtts", "-o", str(tmp_path / "a.wav")]
     run(*say, *where)

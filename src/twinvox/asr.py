@@ -67,8 +67,12 @@ class Whisper:
         self, model: str | PathLike[str] = DEFAULT_MODEL, *, offline: bool = False
     ) -> None:
         folder = find_model(model, offline=offline)
-        from faster_whisper import WhisperModel
-
+        try:
+            from faster_whisper import WhisperModel
+        except ImportError as error:
+            raise RuntimeUnavailableError(
+                f"faster-whisper cannot be imported ({error}): pip install -U 'twinvox[asr]'"
+            ) from error
         try:
             self._model = WhisperModel(str(folder), device="cpu", compute_type="int8")
         except Exception as error:  # that of a damaged tokenizer.json is of this very class

@@ -79,6 +79,13 @@ def _files(arguments: argparse.Namespace) -> tuple[str, ...]:
     return published_files(arguments.model, arguments.variant)
 
 
+def _own(arguments: argparse.Namespace) -> Path | None:
+    """The folder that ``--models-dir`` or the environment names."""
+    from twinvox import hub
+
+    return hub.given_folder(arguments.model, arguments.models_dir)
+
+
 def _place(name: str, models_dir: Path | None) -> "Place":
     from twinvox import hub
 
@@ -140,13 +147,16 @@ def _pull(arguments: argparse.Namespace) -> None:
 
 
 def _path(arguments: argparse.Namespace) -> None:
+    from twinvox import hub
     from twinvox.backends import model_folder
 
     _files(arguments)
     name = arguments.model
     folder = model_folder(name, arguments.models_dir, variant=arguments.variant, offline=True)
     if not folder.is_dir():
-        raise ModelNotFoundError(f"there is no folder {folder}; run: twinvox models pull {name}")
+        raise ModelNotFoundError(
+            f"there is no folder {folder}; run: {hub.pull_command(name, folder)}"
+        )
     print(folder)
 
 
@@ -160,7 +170,7 @@ def _verify(arguments: argparse.Namespace) -> None:
     if problems:
         raise ModelFormatError(
             f"{len(problems)} of {len(receipt.files)} files in {place.root(receipt.commit)} are "
-            f"damaged; run: twinvox models pull {arguments.model}"
+            f"damaged; run: {hub.pull_command(arguments.model, _own(arguments))}"
         )
     print(f"{len(receipt.files)} files are those of {receipt.repository} at {receipt.commit}")
 

@@ -72,7 +72,16 @@ def test_compare_tells_of_failed_phrases(measured):
     assert compare(old, new)["differences"] == []
 
 
-@pytest.mark.parametrize(("content", "message"), [("[]", "no benchmark"), ("{", "not JSON")])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[]", "no benchmark"),
+        ("{", "not JSON"),
+        ('{"summary": 1, "categories": [], "phrases": []}', "no benchmark"),
+        ('{"summary": {}, "categories": [1], "phrases": []}', "no benchmark"),
+        ('{"summary": {}, "categories": {}, "phrases": [{}]}', "no benchmark"),
+    ],
+)
 def test_compare_refuses_other_files(content, message, tmp_path):
     path = tmp_path / "other.json"
     path.write_text(content)

@@ -1,5 +1,7 @@
 import re
 import shutil
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -36,6 +38,18 @@ def test_the_oldest_onnxruntime_that_may_be_installed():
     found = re.findall(r"onnxruntime>=(\d+)\.(\d+)", project.read_text(encoding="utf-8"))
     assert len(found) == 2  # as a dependency, and as the extra for macOS
     assert all((int(major), int(minor)) >= (1, 25) for major, minor in found)
+
+
+def test_onnxruntime_sends_nothing_home(package, tmp_path, monkeypatch):
+    """It would make an identifier of the device in the user's home."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("ORT_DISABLE_TELEMETRY", raising=False)
+    program = (
+        "import os, pathlib, sys; from twinvox.runtime import open_session; was = dict(os.environ);"
+        "open_session(pathlib.Path(sys.argv[1]), runtime='onnx'); assert os.environ == was"
+    )
+    subprocess.run([sys.executable, "-c", program, str(package)], check=True)
+    assert list(tmp_path.rglob("*")) == []
 
 
 def arrays(seed=0):

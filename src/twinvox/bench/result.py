@@ -172,9 +172,19 @@ def read_json(path: Path) -> dict[str, Any]:
         raise TwinvoxError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
         raise ModelFormatError(f"{path} is not JSON: {error}") from error
-    if not isinstance(content, dict) or not {"summary", "categories", "phrases"} <= content.keys():
+    if not _is_report(content):
         raise ModelFormatError(
             f"{path} is no benchmark: it has no summary, categories and phrases; give a file that "
             "twinvox bench --output-json wrote"
         )
-    return content
+    return dict(content)
+
+
+def _is_report(content: Any) -> bool:
+    """Whether a comparison finds in ``content`` what it looks for."""
+    try:
+        rows = [row["category"] for row in content["categories"]]
+        rows += [row["reference"] for row in content["phrases"]]
+        return isinstance(content["summary"], dict) and all(isinstance(row, str) for row in rows)
+    except (KeyError, TypeError):
+        return False

@@ -6,6 +6,7 @@ that is cut short, replaced or of another commit is named and fetched again, nev
 """
 
 import fcntl
+import shlex
 import shutil
 import warnings
 from collections.abc import Mapping, Sequence
@@ -42,6 +43,7 @@ __all__ = [
     "listing",
     "published",
     "pull",
+    "pull_command",
     "remove",
     "verify",
 ]
@@ -81,7 +83,7 @@ def ensure(name: str, patterns: Sequence[str], *, offline: bool = False) -> Path
                 f"(offline); run: twinvox models pull {name}, give models_dir (--models-dir), or "
                 f"set {MODELS_DIR_ENV} to a folder that holds {name}/"
             )
-        raise _damaged(name, *found)
+        raise ModelFormatError(f"{_listed(*found)}; run: {pull_command(name)}")
     if found is not None:
         message = f"{_listed(*found)}; fetching again"
         warnings.warn(message, ModelWarning, stacklevel=2)
@@ -93,7 +95,7 @@ def check(name: str, folder: Path, patterns: Sequence[str]) -> None:
     receipt = Receipt.read(PlainFolder(folder).receipt)
     damaged = receipt.problems(folder, patterns) if receipt else {}
     if damaged:
-        raise _damaged(name, folder, damaged)
+        raise ModelFormatError(f"{_listed(folder, damaged)}; run: {pull_command(name, folder)}")
 
 
 def pull(
@@ -130,6 +132,13 @@ def pull(
             records[path] = Record.of(file, digest)
     _keep(Receipt(model.repository, declared.commit, records), place)
     return root
+
+
+def pull_command(name: str, folder: Path | None = None) -> str:
+    """What to type to fetch a model, to a folder of the user's where one is given."""
+    return shlex.join(
+        ["twinvox", "models", "pull", name, *(["--models-dir", str(folder)] if folder else [])]
+    )
 
 
 def verify(place: Place) -> tuple[Receipt, dict[str, str]]:
@@ -169,10 +178,6 @@ def _receipt_of(place: Place) -> Receipt:
     if receipt is None:
         raise ModelNotFoundError(f"nothing was fetched to {place.folder}; run: twinvox models list")
     return receipt
-
-
-def _damaged(name: str, folder: Path, problems: Mapping[str, str]) -> ModelFormatError:
-    return ModelFormatError(f"{_listed(folder, problems)}; run: twinvox models pull {name}")
 
 
 def _listed(folder: Path, problems: Mapping[str, str]) -> str:

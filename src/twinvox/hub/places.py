@@ -69,6 +69,9 @@ class HubCache:
             sizes.pop(file.resolve(), None)
         for content in sizes:
             content.unlink(missing_ok=True)
+        for record in receipt.files.values():
+            for partial in (self.folder / "blobs").glob(f"{record.digest.value}.*incomplete"):
+                partial.unlink(missing_ok=True)  # of a process that was killed
         for ref in (self.folder / "refs").rglob("*"):
             if not root.exists() and ref.is_file() and ref.read_text() == receipt.commit:
                 ref.unlink()
@@ -116,13 +119,15 @@ class PlainFolder:
         """
         n_bytes = 0
         notes = self.folder / ".cache" / "huggingface"
-        for path in receipt.files:
+        for path, record in receipt.files.items():
             file, note = self.folder / path, notes / "download" / f"{path}.metadata"
             if not note.is_file():
                 continue
             if file.is_file():
                 n_bytes += file.stat().st_size
                 file.unlink()
+            for partial in note.parent.glob(f"*.{record.digest.value}.*incomplete"):
+                partial.unlink(missing_ok=True)  # of a process that was killed
             note.unlink()
             note.with_suffix(".lock").unlink(missing_ok=True)
             _remove_empty(file.parent, self.folder)

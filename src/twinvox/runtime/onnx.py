@@ -2,17 +2,28 @@
 
 import functools
 import json
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 
 import twinvox.mil
 from twinvox.errors import ModelFormatError
 from twinvox.mil.layout import model_files
 from twinvox.runtime.base import Array, TensorSpec
 from twinvox.runtime.cache import cached, content_key
+
+_TELEMETRY = "ORT_DISABLE_TELEMETRY"  # read when onnxruntime is imported
+
+if _TELEMETRY in os.environ:
+    import onnxruntime
+else:  # official builds write an identifier of the device into the user's home, and send events
+    os.environ[_TELEMETRY] = "1"
+    try:
+        import onnxruntime
+    finally:
+        del os.environ[_TELEMETRY]
 
 _LIMITS_KEY = "twinvox.limits"
 _DTYPES = {
