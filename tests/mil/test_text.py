@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.growth import assert_linear
 from tests.mil.harness import floats, run
 from tests.mil.text_printer import VERSIONS
 from twinvox.errors import ModelFormatError, ModelNotFoundError, UnsupportedOpError
@@ -364,3 +365,15 @@ def test_blobs_stay_in_the_mapped_file(model):
     weight = read_compiled(model(layers("1.0"))).constants["w"]
     assert isinstance(weight.data, Blob)
     assert not weight.array.flags.owndata
+
+
+def test_reading_takes_time_in_proportion_to_the_functions(model):
+    unit = " func f<ios17>(fp32 x) { fp32 y = relu(x = x); } -> (y);\n"
+
+    def read(text):
+        functions = (unit.replace(" f<", f" f{i}<") for i in range(text.count(unit)))
+        folder = model("program(1.3) {" + "".join(functions) + "}")
+        with pytest.raises(UnsupportedOpError, match="several functions"):
+            read_compiled(folder)
+
+    assert_linear(read, unit, 400 * len(unit))
