@@ -128,6 +128,19 @@ def test_resize_nearest_neighbor(lead, size, seed, flexible):
     )
 
 
+@pytest.mark.parametrize("flexible", [False, True])
+def test_resize_nearest_neighbor_takes_whole_places_for_whole(flexible):
+    """4 * 14 / 8 is 7, though 4 / (8 / 14) is less in float32."""
+    x = floats((2, 14, 25), 1)
+    check(
+        "resize_nearest_neighbor",
+        lambda x: mb.resize_nearest_neighbor(x=x, target_size_height=8, target_size_width=15),
+        {"x": x},
+        x[:, np.arange(8) * 14 // 8][:, :, np.arange(15) * 25 // 15],
+        flexible=flexible,
+    )
+
+
 @pytest.mark.parametrize(("sampling", "height"), [("OFFSET_CORNERS", 3), ("ALIGN_CORNERS", 1)])
 def test_sampling_without_a_twin_is_refused(sampling, height, tmp_path):
     def function(x):
