@@ -88,6 +88,26 @@ def test_upsample_bilinear(align_corners, lead, seed, factors, flexible):
     )
 
 
+@pytest.mark.parametrize(
+    ("corners", "half", "sampling"),
+    [
+        (False, False, "DEFAULT"),
+        (False, True, "UNALIGN_CORNERS"),
+        (True, False, "STRICT_ALIGN_CORNERS"),
+    ],
+)
+def test_upsample_bilinear_from_centres_or_corners(corners, half, sampling):
+    x = floats((2, 4, 5), 1)
+    check(
+        "upsample_bilinear",
+        lambda x: mb.upsample_bilinear(
+            x=x, scale_factor_height=3, align_corners=corners, half_pixel_centers=half
+        ),
+        {"x": x},
+        linear(x, -2, 12, sampling),
+    )
+
+
 sizes = st.tuples(st.integers(1, 9), st.integers(1, 9))
 
 

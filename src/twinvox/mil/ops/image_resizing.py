@@ -22,11 +22,15 @@ def upsample_nearest_neighbor(call: Call) -> Tensor:
 def upsample_bilinear(call: Call) -> Tensor:
     graph, x = call.graph, call.tensor("x")
     corners = call.flag("align_corners", True)
+    half = call.flag("half_pixel_centers", not corners)
+    if corners and half:
+        raise call.unsupported("align_corners and half_pixel_centers exclude each other")
+    coordinates = "align_corners" if corners else "half_pixel" if half else "asymmetric"
     factors = _factors(call)
     now = graph.node("Shape", x, dtype="int64", start=x.rank - 2)
     wanted = graph.node("Mul", graph.cast(now, "fp32"), graph.constant(factors, "fp32"))
     sizes = graph.cast(graph.node("Floor", wanted), "int64")
-    return _resize(call, x, sizes, "linear", "align_corners" if corners else "half_pixel")
+    return _resize(call, x, sizes, "linear", coordinates)
 
 
 @op("resize_nearest_neighbor")
