@@ -88,6 +88,26 @@ def test_upsample_bilinear(align_corners, lead, seed, factors, flexible):
     )
 
 
+@pytest.mark.parametrize(
+    ("corners", "half", "sampling"),
+    [
+        (False, False, "DEFAULT"),
+        (False, True, "UNALIGN_CORNERS"),
+        (True, False, "STRICT_ALIGN_CORNERS"),
+    ],
+)
+def test_upsample_bilinear_from_centres_or_corners(corners, half, sampling):
+    x = floats((2, 4, 5), 1)
+    check(
+        "upsample_bilinear",
+        lambda x: mb.upsample_bilinear(
+            x=x, scale_factor_height=3, align_corners=corners, half_pixel_centers=half
+        ),
+        {"x": x},
+        linear(x, -2, 12, sampling),
+    )
+
+
 sizes = st.tuples(st.integers(1, 9), st.integers(1, 9))
 
 
@@ -124,6 +144,19 @@ def test_resize_nearest_neighbor(lead, size, seed, flexible):
         ),
         {"x": x},
         nearest(expected, -1, size[1], size[1] / 6),
+        flexible=flexible,
+    )
+
+
+@pytest.mark.parametrize("flexible", [False, True])
+def test_resize_nearest_neighbor_takes_whole_places_for_whole(flexible):
+    """4 * 14 / 8 is 7, though 4 / (8 / 14) is less in float32."""
+    x = floats((2, 14, 25), 1)
+    check(
+        "resize_nearest_neighbor",
+        lambda x: mb.resize_nearest_neighbor(x=x, target_size_height=8, target_size_width=15),
+        {"x": x},
+        x[:, np.arange(8) * 14 // 8][:, :, np.arange(15) * 25 // 15],
         flexible=flexible,
     )
 

@@ -264,6 +264,26 @@ def test_an_output_that_nothing_makes(copy):
         read_package(copy)
 
 
+@pytest.mark.parametrize("kind", ["const", "linear"])
+def test_an_operation_without_outputs(copy, kind):
+    def damage(model):
+        next(op for op in block_of(model).operations if op.type == kind).ClearField("outputs")
+
+    rewritten(copy, damage)
+    with pytest.raises(ModelFormatError, match=rf"copy\.mlpackage: a {kind} has no output"):
+        read_package(copy)
+
+
+def test_an_output_of_words_is_refused(copy):
+    def damage(model):
+        (cast,) = (op for op in block_of(model).operations if op.type == "cast")
+        model.description.output[0].name = cast.inputs["dtype"].arguments[0].name
+
+    rewritten(copy, damage)
+    with pytest.raises(UnsupportedOpError, match="is of dtype string, not of numbers"):
+        read_package(copy)
+
+
 @settings(max_examples=100, deadline=None, database=None, derandomize=True)
 @given(data=st.data())
 def test_a_damaged_model_file_never_escapes_as_another_error(package, tmp_path_factory, data):

@@ -277,8 +277,8 @@ def test_non_zero():
 
 @covers("topk", "argsort")
 @few
-@given(shape=shapes(), seed=seeds, data=st.data(), ascending=st.booleans())
-def test_topk_and_argsort(shape, seed, data, ascending):
+@given(shape=shapes(), seed=seeds, data=st.data(), ascending=st.booleans(), flexible=st.booleans())
+def test_topk_and_argsort(shape, seed, data, ascending, flexible):
     axis = data.draw(st.integers(-len(shape), len(shape) - 1))
     k = data.draw(st.integers(1, shape[axis]))
     x = floats(shape, seed)
@@ -295,6 +295,7 @@ def test_topk_and_argsort(shape, seed, data, ascending):
         lambda x: mb.argsort(x=x, axis=axis, ascending=ascending),
         {"x": x},
         order.astype(np.int32),
+        flexible=flexible,
     )
 
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.growth import assert_linear
 from tests.mil.harness import floats, run
 from tests.mil.text_printer import VERSIONS
 from twinvox.errors import ModelFormatError, ModelNotFoundError, UnsupportedOpError
@@ -364,3 +365,25 @@ def test_blobs_stay_in_the_mapped_file(model):
     weight = read_compiled(model(layers("1.0"))).constants["w"]
     assert isinstance(weight.data, Blob)
     assert not weight.array.flags.owndata
+
+
+@pytest.mark.parametrize("size", ["3", "?"])
+def test_topk_of_all(model, size):
+    """k = -1, which iOS 17 knows and coremltools does not write."""
+    kind = f"tensor<fp32, [2, {size}]>"
+    top = "topk(axis = int32(1), k = int32(-1), return_indices = bool(false), x = x)"
+    folder = model(program(f"{kind} y = {top};", inputs=f"{kind} x", outputs="y"))
+    x = floats((2, 3), 1)
+    np.testing.assert_array_equal(run(read_compiled(folder), {"x": x})["y"], -np.sort(-x))
+
+
+def test_reading_takes_time_in_proportion_to_the_functions(model):
+    unit = " func f<ios17>(fp32 x) { fp32 y = relu(x = x); } -> (y);\n"
+
+    def read(text):
+        functions = (unit.replace(" f<", f" f{i}<") for i in range(text.count(unit)))
+        folder = model("program(1.3) {" + "".join(functions) + "}")
+        with pytest.raises(UnsupportedOpError, match="several functions"):
+            read_compiled(folder)
+
+    assert_linear(read, unit, 400 * len(unit))

@@ -94,6 +94,13 @@ def test_unfit_buffers_are_refused(session, name, array):
         session.bind(arrays() | {name: array}, outputs)
 
 
+def test_a_buffer_that_cannot_be_written_is_refused(session):
+    output = np.zeros((1, FRAMES, 100), np.float32)
+    output.setflags(write=False)
+    with pytest.raises(ValueError, match="v is written to"):
+        session.bind(arrays(), {"v": output})
+
+
 def test_unbound_tensors_are_named(session):
     inputs = arrays()
     del inputs["t"]

@@ -95,6 +95,8 @@ class _Reader:
         constants: dict[str, Constant] = {}
         operations: list[Operation] = []
         for message in block.operations:
+            if not message.outputs:
+                raise ModelFormatError(f"{self.name}: a {message.type} has no output")
             if message.type == "const":
                 constants[message.outputs[0].name] = self._constant(
                     message.attributes["val"], f"const {message.outputs[0].name!r}"
@@ -123,7 +125,7 @@ class _Reader:
         )
 
     def _operation(self, message: Any) -> Operation:
-        name = message.outputs[0].name if message.outputs else ""
+        name = message.outputs[0].name
         if "name" in message.attributes:
             name = self._constant(message.attributes["name"], message.type).array.item()
         where = f"{message.type} {name!r}"

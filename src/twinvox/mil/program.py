@@ -120,8 +120,11 @@ class Feature:
         numbers.
         """
         dtype = dtype or value.type.dtype
-        if dtype not in NUMPY_DTYPES:
-            raise UnsupportedOpError(f"{where}: {value.name!r} is of dtype {dtype}, not of numbers")
+        for kind in (value.type.dtype, dtype):
+            if kind not in NUMPY_DTYPES:
+                raise UnsupportedOpError(
+                    f"{where}: {value.name!r} is of dtype {kind}, not of numbers"
+                )
         rank = len(value.type.shape)
         if any(len(sizes) != rank for sizes in enumerated) or (ranges and len(ranges) != rank):
             raise ModelFormatError(

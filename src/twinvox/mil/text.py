@@ -129,7 +129,6 @@ class _Reader:
         start = scanner.index
         scanner.items(")", lambda: inputs.append(self._declaration()))
         self._define(inputs, start)
-        where = scanner.place(start)
         flexible = self._flexible()
         scanner.need("{")
         while not scanner.take("}"):
@@ -140,8 +139,8 @@ class _Reader:
         return Program(
             name=self.model,
             opset=opset,
-            features_in=tuple(_feature(value, where, flexible) for value in inputs),
-            features_out=tuple(_feature(value, where, _Flexible()) for value in outputs),
+            features_in=self._features(inputs, flexible, start),
+            features_out=self._features(outputs, _Flexible(), start),
             inputs=tuple(inputs),
             operations=tuple(self.operations),
             outputs=tuple(value.name for value in outputs),
@@ -331,6 +330,14 @@ class _Reader:
             return _Flexible.of(literal)
         except (TypeError, ValueError) as error:
             self.scanner.fail(f"FlexibleShapeInformation is not understood: {error}", start)
+
+    def _features(
+        self, values: list[Value], flexible: _Flexible, start: int
+    ) -> tuple[Feature, ...]:
+        try:
+            return tuple(_feature(value, self.model, flexible) for value in values)
+        except (ModelFormatError, UnsupportedOpError) as error:
+            self.scanner.fail(str(error), start, type(error))
 
 
 def _feature(value: Value, where: str, flexible: _Flexible) -> Feature:

@@ -95,6 +95,8 @@ class OnnxSession:
         for name, array in inputs.items():
             binding.bind_input(name, "cpu", 0, *_buffer(name, array, self._inputs))
         for name, array in outputs.items():
+            if not array.flags.writeable:
+                raise ValueError(f"{name} is written to; the array bound to it is read-only")
             binding.bind_output(name, "cpu", 0, *_buffer(name, array, self._outputs))
         unbound = (self._inputs.keys() - inputs.keys()) | (self._outputs.keys() - outputs.keys())
         if unbound:

@@ -22,17 +22,29 @@ def upsample_nearest_neighbor(call: Call) -> Tensor:
 def upsample_bilinear(call: Call) -> Tensor:
     graph, x = call.graph, call.tensor("x")
     corners = call.flag("align_corners", True)
+    half = call.flag("half_pixel_centers", not corners)
+    if corners and half:
+        raise call.unsupported("align_corners and half_pixel_centers exclude each other")
+    coordinates = "align_corners" if corners else "half_pixel" if half else "asymmetric"
     factors = _factors(call)
     now = graph.node("Shape", x, dtype="int64", start=x.rank - 2)
     wanted = graph.node("Mul", graph.cast(now, "fp32"), graph.constant(factors, "fp32"))
     sizes = graph.cast(graph.node("Floor", wanted), "int64")
-    return _resize(call, x, sizes, "linear", "align_corners" if corners else "half_pixel")
+    return _resize(call, x, sizes, "linear", coordinates)
 
 
 @op("resize_nearest_neighbor")
 def resize_nearest_neighbor(call: Call) -> Tensor:
-    sizes = [call.integer("target_size_height"), call.integer("target_size_width")]
-    return _resize(call, call.tensor("x"), call.graph.ints(sizes), "nearest", "asymmetric")
+    """Pixel i is pixel i * length // size. Resize divides by a scale that is rounded: where 14
+    become 8 its fourth is 6, not 7."""
+    graph, x = call.graph, call.tensor("x")
+    for axis, end, name in ((-2, -1, "target_size_height"), (-1, None, "target_size_width")):
+        size = call.integer(name)
+        length = graph.node("Shape", x, dtype="int64", start=axis, end=end)
+        product = graph.node("Mul", graph.ints(range(size)), length)
+        places = graph.node("Div", product, graph.ints([size]))
+        x = graph.node("Gather", x, places, axis=axis)
+    return x
 
 
 @op("resize_bilinear")

@@ -179,16 +179,21 @@ def non_zero(call: Call) -> Tensor:
 
 @op("topk")
 def topk(call: Call) -> tuple[Tensor, ...]:
-    return _sorted(call, call.graph.ints([call.integer("k", 1)]))[: len(call.operation.outputs)]
+    k = call.integer("k", 1)
+    count = _whole_axis(call) if k == -1 else call.graph.ints([k])
+    return _sorted(call, count)[: len(call.operation.outputs)]
 
 
 @op("argsort")
 def argsort(call: Call) -> Tensor:
-    x = call.tensor("x")
-    size = x.dims[call.integer("axis", -1)]
-    if size is None:
-        raise call.unsupported("the size of the sorted axis must be fixed")
-    return _sorted(call, call.graph.ints([size]))[1]
+    return _sorted(call, _whole_axis(call))[1]
+
+
+def _whole_axis(call: Call) -> Tensor:
+    """The size of the axis, in a vector."""
+    axis = call.graph.ints([call.integer("axis", -1)])
+    sizes = call.graph.node("Shape", call.tensor("x"), dtype="int64")
+    return call.graph.node("Gather", sizes, axis)
 
 
 def _sorted(call: Call, count: Tensor) -> tuple[Tensor, Tensor]:
