@@ -30,7 +30,7 @@ _NAME_BEFORE_BLANK = re.compile(r"[A-Za-z] \Z")
 _LATIN_AFTER = re.compile("(?!(?:[GMKTgmkt][Bb]?|[VWw])(?![A-Za-z]))[A-Za-z]")  # no size: 500G
 _NAME_AFTER = re.compile(
     r"后(?![来天年面期台续退])|高校|工程|院校|大学|事件|工作制|晚会|大促|购物节|狂欢节|"
-    r"飞机|客机|显卡|安全卫士"
+    r"飞机|客机|显卡|安全卫士|纯?银|足金|[、/和与及]\d?[05]后(?![来天年面期台续退])"
 )
 _UNIVERSITIES = {"985", "211"}
 _UNIVERSITY_BEFORE = re.compile(r"(?:985|211)[、和与及或]\Z")
@@ -96,6 +96,11 @@ class Context(NamedTuple):
         return _APART_BEFORE.search(self.before) is not None
 
     @property
+    def is_named_after(self) -> bool:
+        """Whether what follows makes the digits a name, as 后 in 90后."""
+        return _NAME_AFTER.match(self.after) is not None
+
+    @property
     def is_duration(self) -> bool:
         """Whether what a colon divides are minutes and seconds, not a time of day."""
         return _DURATION_BEFORE.search(self.before) is not None
@@ -134,7 +139,7 @@ class Context(NamedTuple):
             return False
         if len(text) == 2 and text[0] == "0" and self._is_padded:
             return False
-        if text[0] == "0" or self.is_year(text) or _NAME_AFTER.match(self.after):
+        if text[0] == "0" or self.is_year(text) or self.is_named_after:
             return True
         if len(text) == 2:
             if _SHORT_YEAR_AFTER.match(self.after) and not self.before.endswith("第"):

@@ -95,7 +95,8 @@ def _divided(chain: list[_Part], context: Context) -> str:
     if context.is_year(over.number):
         return f"{digits(over.number)}到{digits(under.number)}"
     numbers = {over.number, under.number}
-    if numbers == {"985", "211"}:
+    born = context.is_named_after and all(re.fullmatch("[0-9][05]", text) for text in numbers)
+    if numbers == {"985", "211"} or born:
         return f"{digits(over.number)}、{digits(under.number)}"
     if numbers == {"7", "24"}:
         return f"{number(over.number)}乘{_measured(number(under.number), under.unit)}"

@@ -99,12 +99,17 @@ def _anniversary(match: _Match) -> str:
     return _ANNIVERSARIES.get(text) or digits(text)
 
 
+def _single(char: str) -> str:
+    return cardinal(str(int(unicodedata.numeric(char))))
+
+
 def _money(match: _Match) -> str:
     unit = match["money_unit"] or CURRENCIES[match["money_symbol"]]
     words = [read_amount(match["money_1"], match["money_scale_1"])]
     if match["money_2"]:
         words.append(read_amount(match["money_2"], match["money_scale_2"]))
-    return ("负" if match["money_sign"] else "") + "到".join(words) + unit
+    per = "每" + unit_words(match["money_per"][1:]) if match["money_per"] else ""
+    return ("负" if match["money_sign"] else "") + "到".join(words) + unit + per
 
 
 def _vulgar_fraction(match: _Match) -> str:
@@ -151,14 +156,20 @@ RULES = (
         r"(?:\A|(?<=[\n；。！？;!?：:，, ]))\d{1,2}[)）] ?",
         lambda match: cardinal(_digits_of(match)) + "、",
     ),
-    Rule("circled", "[①-⑳]", lambda match: cardinal(str(ord(match.group()) - ord("①") + 1)) + "、"),
+    Rule("enclosed", "[①-⒛㈠-㈩]", lambda match: _single(match.group()) + "、"),
+    Rule("roman", "[Ⅰ-Ⅻⅰ-ⅻ]", lambda match: _single(match.group())),
+    Rule(
+        "host",
+        r"(?P<at>@?)(?P<label>\d++)(?=\.(?:com|cn|net|org)(?![A-Za-z]))",
+        lambda match: "艾特" * bool(match["at"]) + digits(match["label"]),
+    ),
     Rule(
         "money",
         r"(?P<money_sign>(?<![A-Za-z0-9])[-−])?"
         rf"(?P<money_symbol>{alternation(CURRENCIES, whole=False)}) ?"
         rf"(?P<money_1>{NUMBER})(?P<money_scale_1>{_MONEY_SCALE})"
         rf"(?: ?{DASH} ?(?P=money_symbol)?(?P<money_2>{NUMBER})(?P<money_scale_2>{_MONEY_SCALE}))?"
-        rf"(?: ?(?P<money_unit>{alternation(CURRENCY_WORDS)}))?",
+        rf"(?: ?(?P<money_unit>{alternation(CURRENCY_WORDS)}))?(?P<money_per>/{UNIT})?",
         _money,
     ),
     Rule(
@@ -191,7 +202,9 @@ RULES = (
 )
 _READERS = {rule.name: rule.read for rule in RULES}
 _INITIALS = (
-    r"0-9(N№①-⑳¼-¾⅐-⅞/·*×xX\^" + r"\-–—~～〜−+±≥≤<>≈≠=√" + "".join({key[0] for key in CURRENCIES})
+    r"0-9(N№@①-⒛㈠-㈩Ⅰ-Ⅻⅰ-ⅻ¼-¾⅐-⅞/·*×xX\^"
+    + r"\-–—~～〜−+±≥≤<>≈≠=√"
+    + "".join({key[0] for key in CURRENCIES})
 )
 _FIGURE = re.compile(
     f"(?=[{_INITIALS}（])(?:" + "|".join(f"(?P<{name}>{text})" for name, text, _ in RULES) + ")",
