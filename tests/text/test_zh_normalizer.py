@@ -110,6 +110,15 @@ def test_prenormalized_text_and_none_are_returned_as_they_are():
     assert normalize("第5章 <|", "zh") == "第五章<|"
 
 
+@pytest.mark.parametrize("normalization", ["zh", "zh-basic", "none"])
+def test_what_is_kept(normalization):
+    kept = re.compile(r"\[breath\]|\[AA0\]|\[j\]|\[ǐ\]|</?strong>")
+    text = "他[j][ǐ]乎<strong>没</strong>说，[breath]只有[AA0]。"
+    assert normalize(text, normalization, kept=kept) == text
+    assert normalize("第5章[breath]\ufdd0", "zh", kept=kept) == "第五章[breath]"
+    assert normalize("第5章[笑]", "zh", kept=kept) == normalize("第5章[笑]") == "第五章笑。"
+
+
 def test_an_unknown_rule_set():
     with pytest.raises(ValueError, match=r"'zh-tw'; expected one of zh, zh-basic, wetext, none"):
         normalize("Hello", "zh-tw", prenormalized=True)
