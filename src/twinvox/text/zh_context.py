@@ -15,7 +15,7 @@ _SCORE_AFTER = re.compile(
 )
 _LISTED_SCORE = re.compile(r"(?<!\d)(\d{1,2})-(\d{1,2}) ?[、，,] ?\Z", re.ASCII)
 _CODE_BEFORE = re.compile(
-    "(?:验证码|邮编|邮政编码|密码|编号|代码|号码|学号|工号|尾号|卡号|账号|账户|房号|单号|身份证|车牌|"
+    "(?:验证码|取[件货]码|提取码|激活码|邀请码|兑换码|邮编|邮政编码|密码|编号|代码|号码|学号|工号|尾号|卡号|账号|账户|房号|单号|身份证|车牌|"
     r"口令|QQ|ID|ISBN|拨打|致电|热线|电话|客服|总机|分机|拨|\d ?转)号?[是为]?[：:]? ?\Z",
     re.ASCII,
 )
@@ -42,7 +42,7 @@ _APART_BEFORE = re.compile(r"(?:第|血压[是为]?[：:]?) ?\Z")
 _YEAR_AFTER = re.compile(" ?(?:年(?!级)|学年|财年|赛季|奥运|世界杯|世博|亚运|欧洲杯|届|款|版)")
 _YEAR_OF_DATE_AFTER = re.compile(r"年\d{1,2}月", re.ASCII)
 _SHORT_YEAR_AFTER = re.compile(
-    " ?年(?:底(?![薪蕴])|初(?![中恋心级期])|末|出生|毕业(?!班)|[春夏秋冬][天季])"
+    " ?年(?:底(?![薪蕴子层])|初(?![中恋心级期始步])|末|出生(?!率)|毕业(?!班)|[春夏秋冬][天季])"
 )
 _PADDED_AFTER = re.compile(" ?(?:月|日(?!元)|时|点)")
 _ORDINALS_BEFORE = re.compile(
@@ -164,8 +164,6 @@ class Context(NamedTuple):
         """Two bare numbers with a dash between them; empty where they are a range."""
         if self.is_code:
             return spelled(first + second)
-        if self.before.endswith("满"):
-            return f"{number(first)}减{number(second)}"
         if len(first) == 4 and self.is_year(first) and len(second) == 2:
             return f"{digits(first)}到{digits(second)}"
         if _YEARS.fullmatch(f"{first}-{second}") and not self.is_counted:
@@ -175,6 +173,8 @@ class Context(NamedTuple):
         if len(first) >= 3 and _NAME_BEFORE_BLANK.search(self.before):
             return f"{digits(first)}杠{digits(second)}"
         descending = float(first.replace(",", "")) >= float(second.replace(",", ""))
+        if descending and self.before.endswith("满"):
+            return f"{number(first)}减{number(second)}"
         nil = first == "0" and not self.after[:1].isalpha()
         apart = (descending or nil) and len(first) <= 3 and not self.is_counted
         if self.is_score or apart:

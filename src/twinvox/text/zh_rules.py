@@ -140,7 +140,8 @@ RULES = (
         "telephone",
         r"(?<![\d.])(?:(?:\+?86[- ]?)?1[3-9]\d(?:[- ]?\d{4}){2}|"
         r"[(（]?0\d{2,3}[)）]?[- ]?(?:\d{7,8}|\d{3,4}[- ]\d{4})(?:-\d{1,5})?|"
-        r"[48]00(?:[- ]\d{3}[- ]\d{4}|[- ]\d{4}[- ]\d{3}|\d{7}))(?!\d|\.\d)",
+        r"[48]00(?:[- ]\d{3}[- ]\d{4}|[- ]\d{4}[- ]\d{3}|\d{7})|"
+        r"\d{4}(?:[- ]\d{4}){3}(?:[- ]\d{1,3})?)(?!\d|\.\d)",
         _telephone,
     ),
     Rule(
@@ -198,6 +199,7 @@ RULES = (
     ),
     Rule("hyphen", r"(?<=[A-Za-z])[-–·](?=\d)", lambda match: ""),
     Rule("per", rf"(?<=[元块角分])/{UNIT}", lambda match: "每" + unit_words(match.group()[1:])),
+    Rule("apart", " ", lambda match: "、"),
     Rule("quantity", QUANTITY, read_quantity),
 )
 _READERS = {rule.name: rule.read for rule in RULES}
@@ -207,7 +209,9 @@ _INITIALS = (
     + "".join({key[0] for key in CURRENCIES})
 )
 _FIGURE = re.compile(
-    f"(?=[{_INITIALS}（])(?:" + "|".join(f"(?P<{name}>{text})" for name, text, _ in RULES) + ")",
+    rf"(?:(?=[{_INITIALS}（])|(?<=\d)(?= \d)(?! {_CLOCK}))(?:"
+    + "|".join(f"(?P<{name}>{text})" for name, text, _ in RULES)
+    + ")",
     re.ASCII,
 )
 
