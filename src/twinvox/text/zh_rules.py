@@ -22,7 +22,12 @@ from twinvox.text.zh_quantities import (
     read_quantity,
     unit_words,
 )
-from twinvox.text.zh_units import CURRENCIES, CURRENCY_WORDS, alternation
+from twinvox.text.zh_units import (
+    COUNTED_WITH_LIANG,
+    CURRENCIES,
+    CURRENCY_WORDS,
+    alternation,
+)
 
 _Match = re.Match[str]
 
@@ -46,8 +51,20 @@ def _digits_of(match: _Match) -> str:
 
 
 def _date(match: _Match) -> str:
-    year, month, *day = re.split(r"\D", match.group())
-    return f"{digits(year)}年{_unpadded(month)}月" + (f"{_unpadded(day[0])}日" if day else "")
+    return _day_words(match.group())
+
+
+def _date_range(match: _Match) -> str:
+    first, last = match["date_from"] or match["month_from"], match["date_to"] or match["month_to"]
+    return f"{_day_words(first)}到{_day_words(last)}"
+
+
+def _day_words(text: str) -> str:
+    """A date of year, month and day, of year and month, or of month and day."""
+    parts = re.split(r"\D", text)
+    year = f"{digits(parts.pop(0))}年" if len(parts[0]) == 4 else ""
+    month, *day = map(_unpadded, parts)
+    return f"{year}{month}月" + (f"{day[0]}日" if day else "")
 
 
 def _clock(text: str) -> str:
@@ -119,9 +136,20 @@ def _vulgar_fraction(match: _Match) -> str:
 
 
 _MONTH, _DAY = "(?:1[0-2]|0?[1-9])", r"(?:3[01]|[12]\d|0?[1-9])"
+_CENTURIES = r"(?:19|20)\d\d"
 _CLOCK = r"(?:2[0-4]|[01]?\d)[:：][0-5]\d(?!\d)(?:[:：][0-5]\d(?!\d))?"
 _MONEY_SCALE = rf"(?:[KkMB](?![A-Za-z0-9])|{SCALE})"
+# Words whose number a colon follows: 图1：, 步骤2：
+_LABELLED = "(?<!步骤|方案|选项|问题|案例|示例|情况|阶段|任务|部分|条件|规则|附件)"
 RULES = (
+    Rule(
+        "date_range",
+        rf"(?<!\d)(?:(?P<date_from>[12]\d{{3}}(?P<range_mark>[-/.]){_MONTH}(?P=range_mark){_DAY}) ?"
+        rf"{DASH} ?(?P<date_to>(?:[12]\d{{3}}(?P=range_mark))?{_MONTH}(?P=range_mark){_DAY})|"
+        rf"(?P<month_from>{_CENTURIES}\.{_MONTH}) ?{DASH} ?(?P<month_to>{_CENTURIES}\.{_MONTH}))"
+        r"(?![-/.]?\d)",
+        _date_range,
+    ),
     Rule(
         "date",
         rf"(?<!\d)[12]\d{{3}}(?:(?P<date_mark>[-/.]){_MONTH}(?P=date_mark){_DAY}|"
@@ -130,12 +158,17 @@ RULES = (
     ),
     Rule(
         "time",
-        rf"(?<!\d)(?<!\d[:：.])(?P<time_1>{_CLOCK})"
+        rf"{_LABELLED}(?<![图题\d])(?<!\d[:：.])(?P<time_1>{_CLOCK})"
         rf"(?:(?: ?(?P<half_1>[AaPp])\.?[Mm]\.?)? ?{DASH} ?(?P<time_2>{_CLOCK}))?(?![:：.]\d)"
         r"(?: ?(?P<half_2>[AaPp])\.?[Mm](?![A-Za-z])\.?)?",
         _time,
     ),
-    Rule("ratio", rf"(?<!\d)(?<!\d[:：.]){NUMBER}(?:[:：]{NUMBER})++", _ratio),
+    Rule(
+        "ratio",
+        rf"{_LABELLED}(?<![A-Za-z题表])(?<!(?<!地)图)(?<!\d)(?<!\d[:：.]){NUMBER}(?:(?::{NUMBER})++|"
+        rf"(?:：{NUMBER})++(?! ?{UNIT}|{COUNTED_WITH_LIANG.pattern}|[年月日名元号%]))",
+        _ratio,
+    ),
     Rule(
         "telephone",
         r"(?<![\d.])(?:(?:\+?86[- ]?)?1[3-9]\d(?:[- ]?\d{4}){2}|"
@@ -198,7 +231,16 @@ RULES = (
         lambda match: f"的{'负' * bool(match['power_sign'])}{number(match['exponent'])}次方",
     ),
     Rule("hyphen", r"(?<=[A-Za-z])[-–·](?=\d)", lambda match: ""),
-    Rule("per", rf"(?<=[元块角分])/{UNIT}", lambda match: "每" + unit_words(match.group()[1:])),
+    Rule(
+        "per",
+        rf"(?:(?<=[元块角分])|(?<=\^\d)|(?<=\^\d\d))/{UNIT}",
+        lambda match: "每" + unit_words(match.group()[1:]),
+    ),
+    Rule(
+        "and_above",
+        r"(?<=[岁年人元天次分倍级度斤个种名款家])\+(?![+A-Za-z0-9(（])",
+        lambda match: "以上",
+    ),
     Rule("apart", " ", lambda match: "、"),
     Rule("quantity", QUANTITY, read_quantity),
 )
