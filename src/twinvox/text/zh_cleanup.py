@@ -28,6 +28,8 @@ _POWER = re.compile(
 )
 _MYRIADS = re.compile(r"(?<=[0-9])[wW](?=\+(?![A-Za-z0-9]))")
 _BULLET = re.compile(rf"^[^\S\n]*(?:[-–*+•·●■▪◦][^\S\n]+|>+ ?(?=[{HAN}]))", re.MULTILINE)
+_TABLE_ROW = re.compile(r"^[^\S\n]*\|(.*)\|[^\S\n]*$\n?", re.MULTILINE)
+_CELL_BORDER = re.compile(r"\s*\|\s*")
 _LINK = re.compile(r"!?\[([^\[\]\n]*+)\]\([^()\s]*+\)")
 _INVISIBLE = re.compile(
     "[\u200b-\u200f\u2060\ufe0e\ufe0f\ufeff\U0001f000-\U0001faff\u2600-\u27bf]+"
@@ -121,11 +123,17 @@ _CLEANUPS = (
 )
 
 
+def _table_row(match: re.Match[str]) -> str:
+    """The cells with pauses between them; nothing for the rule below the head."""
+    cells = _CELL_BORDER.sub("，", match[1].strip())
+    return cells + "\n" if cells.strip("-:， ") else ""
+
+
 def to_ascii(text: str) -> str:
     """Full-width digits, letters and signs as ASCII, blanks as single spaces, no pictographs.
 
     HTML's character references are resolved, lowered digits are put in line, raised ones but lone
-    ² and ³ behind ^; of links the text is kept, of lists and quotations the lines without marks.
+    ² and ³ behind ^; of links the text is kept, of lists, quotations and tables what they hold.
     """
     if _PLAIN.fullmatch(text):
         return text
@@ -133,6 +141,8 @@ def to_ascii(text: str) -> str:
         text = html.unescape(text)
     if _WIDE_ASCII.search(text):
         text = text.translate(_TO_ASCII)
+    if "|" in text:
+        text = _TABLE_ROW.sub(_table_row, text)
     text = _LINK.sub(r"\1", _MYRIADS.sub("万", text))
     text = _POWER.sub(lambda match: "^" + match.group().translate(_FROM_RAISED), text)
     return _BLANKS.sub(" ", _BULLET.sub("", _INVISIBLE.sub("", text))).strip()
