@@ -23,8 +23,11 @@ _CODE_AFTER = re.compile(
     " ?(?:室|房(?![子价费车东贷租屋产])|号房|教室|会议室|办公室|病房|医院|[国省县]道|"
     r"路(?:[公车站到去，。、]|\Z)|次列车|次航班|航班)"
 )
-_HOTLINES = {"110", "112", "114", "119", "120", "122", "10010", "10086", "12306", "12315", "12345"}
-_HOTLINE_AFTER = re.compile(" ?(?:报警|火警|急救|热线|电话)")
+_HOTLINE = re.compile(r"11[0249]|12[02]|100\d\d|123\d\d|9[56]\d{3}", re.ASCII)
+_HOTLINE_BEFORE = re.compile("(?:打|短信[到至给])\\Z")
+_HOTLINE_AFTER = re.compile(
+    " ?(?:报警|火警|急救|热线|电话|购票|查询|客服|网站|官网|平台|投诉|举报|咨询)"
+)
 _NAME_BEFORE = re.compile(r"[A-Za-z][-·–]?\Z")
 _NAME_BEFORE_BLANK = re.compile(r"[A-Za-z] \Z")
 _LATIN_AFTER = re.compile("(?!(?:[GMKTgmkt][Bb]?|[VWw])(?![A-Za-z]))[A-Za-z]")  # no size: 500G
@@ -40,6 +43,7 @@ _DURATION_BEFORE = re.compile("(?:时长|用时|耗时|历时|片长|配速)[为
 _ADDED_BEFORE = re.compile("[\u3400-\u9fff](?<![的是为到和与在])\\Z")
 _APART_BEFORE = re.compile(r"(?:第|血压[是为]?[：:]?) ?\Z")
 _YEAR_AFTER = re.compile(" ?(?:年(?!级)|学年|财年|赛季|奥运|世界杯|世博|亚运|欧洲杯|届|款|版)")
+_BRACKETS = re.compile(r"〔〕|\[\]|\(\)|（）")
 _YEAR_OF_DATE_AFTER = re.compile(r"年\d{1,2}月", re.ASCII)
 _SHORT_YEAR_AFTER = re.compile(
     " ?年(?:底(?![薪蕴子层])|初(?![中恋心级期始步])|末|出生(?!率)|毕业(?!班)|[春夏秋冬][天季])"
@@ -113,7 +117,11 @@ class Context(NamedTuple):
     def is_year(self, text: str) -> bool:
         if _YEAR_OF_DATE_AFTER.match(self.after):
             return len(text) in (2, 4)
-        if len(text) != 4 or not _YEAR_AFTER.match(self.after):
+        if len(text) != 4:
+            return False
+        if text[:2] in ("19", "20") and _BRACKETS.fullmatch(self.before[-1:] + self.after[:1]):
+            return True
+        if not _YEAR_AFTER.match(self.after):
             return False
         return text[0] in "12" and not (text.endswith("00") and _SPAN_AFTER.match(self.after))
 
@@ -131,8 +139,9 @@ class Context(NamedTuple):
         return cardinal(text)
 
     def _is_spelled(self, text: str) -> bool:
-        called = self.before.endswith("打") or _HOTLINE_AFTER.match(self.after)
-        return self.is_code or (text in _HOTLINES and bool(called))
+        called = _HOTLINE_BEFORE.search(self.before) or _HOTLINE_AFTER.match(self.after)
+        hotline = called and _HOTLINE.fullmatch(text) and not self.is_counted
+        return self.is_code or bool(hotline)
 
     def _is_digit_by_digit(self, text: str) -> bool:
         if len(text) == 1:

@@ -166,7 +166,7 @@ RULES = (
     Rule(
         "ratio",
         rf"{_LABELLED}(?<![A-Za-z题表])(?<!(?<!地)图)(?<!\d)(?<!\d[:：.]){NUMBER}(?:(?::{NUMBER})++|"
-        rf"(?:：{NUMBER})++(?! ?{UNIT}|{COUNTED_WITH_LIANG.pattern}|[年月日名元号%]))",
+        rf"(?:：{NUMBER})++(?! ?{UNIT}|(?!分){COUNTED_WITH_LIANG.pattern}|[年月日名元号%]))",
         _ratio,
     ),
     Rule(
@@ -180,8 +180,13 @@ RULES = (
     Rule(
         "anniversary",
         r"(?<![\d.])\d{1,2}(?:[·•]\d{1,2}|\.\d{1,2}(?= ?(?:晚会|事件|假期|黄金周|劳动节|国庆|"
-        r"儿童节|妇女节|运动|大?地震|大促|购物节|狂欢节)))(?!\d)",
+        r"儿童节|妇女节|建党|建军|节(?![目能省约点奏课])|运动|大?地震|大促|购物节|狂欢节)))(?!\d)",
         _anniversary,
+    ),
+    Rule(
+        "feast",
+        rf"(?<![\d.]){_MONTH}\.{_DAY}(?= ?(?:元旦|情人节|教师节|平安夜|圣诞|护士节|记者节|植树节))",
+        _date,
     ),
     Rule("version", r"(?<![\d.])\d++(?:\.\d++){2,}+", _version),
     Rule(
@@ -194,7 +199,7 @@ RULES = (
     Rule("roman", "[Ⅰ-Ⅻⅰ-ⅻ]", lambda match: _single(match.group())),
     Rule(
         "host",
-        r"(?P<at>@?)(?P<label>\d++)(?=\.(?:com|cn|net|org)(?![A-Za-z]))",
+        r"(?P<at>@?)(?P<label>\d++)(?=\.(?:com|cn|net|org)(?![A-Za-z])|@[A-Za-z0-9])",
         lambda match: "艾特" * bool(match["at"]) + digits(match["label"]),
     ),
     Rule(
