@@ -75,6 +75,8 @@ def _joined(chain: list[_Part], context: Context) -> str:
     """Numbers with dashes between them: a range, a score or the parts of a code."""
     if len(chain) > 2 and context.is_code and all(part.number.isdigit() for part in chain):
         return "、".join(spelled(part.number) for part in chain)
+    if len(chain) > 2 and context.after.startswith("阵"):
+        return "".join(number(part.number) for part in chain)
     if len(chain) > 2 or context.is_named:
         return "杠".join(_read(part, context, part.unit) for part in chain)
     low, high = chain
