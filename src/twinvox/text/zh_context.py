@@ -16,7 +16,8 @@ _SCORE_AFTER = re.compile(
 _LISTED_SCORE = re.compile(r"(?<!\d)(\d{1,2})-(\d{1,2}) ?[、，,] ?\Z", re.ASCII)
 _CODE_BEFORE = re.compile(
     "(?:验证码|取[件货]码|提取码|激活码|邀请码|兑换码|邮编|邮政编码|密码|编号|代码|号码|学号|工号|尾号|卡号|账号|账户|房号|单号|身份证|车牌|"
-    r"口令|QQ|ID|ISBN|拨打|致电|热线|电话|客服|总机|分机|拨|\d ?转)号?[是为]?[：:]? ?\Z",
+    r"口令|(?<![A-Za-z])(?:QQ|ID|ISBN)|拨打|致电|热线|电话|客服|总机|分机|拨|\d ?转)"
+    r"号?[是为]?[：:]? ?\Z",
     re.ASCII,
 )
 _CODE_AFTER = re.compile(
