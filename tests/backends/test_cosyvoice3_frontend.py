@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 
@@ -67,6 +69,20 @@ def test_normalization(frontend, options, said):
 def test_text_with_special_tokens_or_without_chinese_is_not_normalised(frontend):
     assert segments(frontend, "I am 5 .")[0].text == "I am 5 ."
     assert segments(frontend, "我<|x|>5")[0].text == "我<|x|>5"
+
+
+@pytest.mark.parametrize("normalization", ["zh", "zh-basic"])
+def test_special_tokens_survive_normalisation(tmp_path, normalization):
+    toy.write_tokenizer(tmp_path / "toy")
+    specials = {"<|endoftext|>": 256, MARKER: toy.MARKER_ID}
+    specials |= {"[breath]": 151_647, "[j]": 151_648, "[UW0]": 151_649}
+    (tmp_path / "toy" / "special_tokens.json").write_text(json.dumps(specials))
+    frontend = Frontend(Qwen2Tokenizer.load(tmp_path / "toy"))
+    (utterance,) = segments(frontend, "他[j]3[UW0]，[breath]好", normalization=normalization)
+    assert utterance.text == "他[j]三[UW0]，[breath]好"
+    assert [id_ for id_ in utterance.ids.tolist() if id_ > 256] == [
+        toy.MARKER_ID, 151_648, 151_649, 151_647,
+    ]  # fmt: skip
 
 
 def test_a_marker_must_be_somewhere(frontend):

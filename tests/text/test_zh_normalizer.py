@@ -57,6 +57,8 @@ def test_figures(text, expected):
         ("标题\n\n正文", "标题。正文"),
         ("标题\r\n\r\n正文", "标题。正文"),
         ("第一段。\n\n第二段！\n\n“第三段？”\n第四段", "第一段。第二段！“第三段？”第四段"),
+        ("| 项目 | 费用 |\n|---|:--:|\n| 住宿 | 3元 |\n完", "项目，费用，住宿，三元，完"),
+        ("求|x|<1的解", "求|x|小于一的解"),
         ("- 苹果\n- 3个橘子\n  * 香蕉", "苹果，三个橘子，香蕉"),
         ("男/女", "男、女"),
         ("张三&李四", "张三和李四"),
@@ -108,6 +110,15 @@ def test_prenormalized_text_and_none_are_returned_as_they_are():
     assert normalize(" 第 5 章, ", "none") == " 第 5 章, "
     assert normalize("第5章 |> <|", "zh") == "第5章 |> <|"
     assert normalize("第5章 <|", "zh") == "第五章<|"
+
+
+@pytest.mark.parametrize("normalization", ["zh", "zh-basic", "none"])
+def test_what_is_kept(normalization):
+    kept = re.compile(r"\[breath\]|\[AA0\]|\[j\]|\[ǐ\]|</?strong>")
+    text = "他[j][ǐ]乎<strong>没</strong>说，[breath]只有[AA0]。"
+    assert normalize(text, normalization, kept=kept) == text
+    assert normalize("第5章[breath]\ufdd0", "zh", kept=kept) == "第五章[breath]"
+    assert normalize("第5章[笑]", "zh", kept=kept) == normalize("第5章[笑]") == "第五章笑。"
 
 
 def test_an_unknown_rule_set():
@@ -195,7 +206,8 @@ def test_plain_text_is_returned_itself():
 UNITS = [
     "1", "1-", "1,", "1,234", "(", "(中", "1:", "1.", "-", "…", "，", "、,", "1/", "1 ",
     " \n", "$1-", "1x", "1+", "a.", "010-", "2024-01-", "一-", "中~", "——", " - ", "1%-",
-    "1kg", "½", "【", "*",
+    "1kg", "½", "【", "*", "中/", "第1、", "[", "[](", "a⁹", "@1.", "- ", "> ",
+    "1 1", "1：", "2024.1.1-", "岁+", "|", "| |\n", "www.", "http://",
 ]  # fmt: skip
 
 

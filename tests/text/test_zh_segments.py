@@ -106,7 +106,19 @@ def test_a_long_sentence_is_cut_at_its_best_places(text, expected):
 
 
 @pytest.mark.parametrize("budget", range(40, 115, 5))
-@pytest.mark.parametrize("whole", ["3.14", "U.S. Army", "1,234.5", "example.com", "三百二十"])
+@pytest.mark.parametrize(
+    "whole",
+    [
+        "3.14",
+        "U.S. Army",
+        "1,234.5",
+        "example.com",
+        "三百二十",
+        "[laughter]",
+        "[j][ǐ]",
+        "</strong>",
+    ],
+)
 def test_what_stays_whole(whole, budget):
     text = f"我们一直在数一直在数直到{whole}出现的时候大家才终于停了下来"
     assert any(whole.split()[0] in piece for piece in split(text, budget))

@@ -27,7 +27,10 @@ _POWER = re.compile(
     rf"(?:(?<=[0-9)）])|(?<=(?<![A-Za-z])[A-Za-z]))(?![²³](?![{_RAISED}]))⁻?[{_RAISED[:-1]}]+"
 )
 _MYRIADS = re.compile(r"(?<=[0-9])[wW](?=\+(?![A-Za-z0-9]))")
-_BULLET = re.compile(r"^[^\S\n]*[-–*+•·●■▪◦][^\S\n]+", re.MULTILINE)
+_BULLET = re.compile(rf"^[^\S\n]*(?:[-–*+•·●■▪◦][^\S\n]+|>+ ?(?=[{HAN}]))", re.MULTILINE)
+_TABLE_ROW = re.compile(r"^[^\S\n]*\|(.*)\|[^\S\n]*$\n?", re.MULTILINE)
+_CELL_BORDER = re.compile(r"\s*\|\s*")
+_LINK = re.compile(r"!?\[([^\[\]\n]*+)\]\([^()\s]*+\)")
 _INVISIBLE = re.compile(
     "[\u200b-\u200f\u2060\ufe0e\ufe0f\ufeff\U0001f000-\U0001faff\u2600-\u27bf]+"
 )
@@ -64,9 +67,9 @@ _CURRENCY = "人民币|(?:美|欧|日|韩|港|澳|加)元|英镑|美金|港币|�
 _ENDS_IN_CURRENCY = re.compile(rf"(?:{_CURRENCY})\Z")
 _CURRENCY_AFTER = re.compile(_CURRENCY)
 _RATE = re.compile(
-    rf"(?:{_CURRENCY}|\A[元块]|小时|[百千]分之[零一二三四五六七八九十百点]+|"
+    rf"(?:{_CURRENCY}|\A[元块]|小时|分钟|分钟|[百千]分之[零一二三四五六七八九十百点]+|"
     "[公千毫厘微分方海英][米里克升吨瓦斤尺寸顷亩]|"
-    rf"{_NUMERAL}[十百千万亿多]*[元块米里克升吨瓦斤毫角分度次人个件台张只条天晚页字转瓶盒包袋杯])\Z"
+    rf"{_NUMERAL}[十百千万亿多]*[元块米里克升吨瓦斤毫角分度次人个件台张只条天晚页字转瓶盒包袋杯片粒颗滴支份勺碗篇集间套户辆箱桶罐])\Z"
 )
 _NO_RATE_BEFORE = re.compile("[第十]分\\Z|第.{1,4}\\Z")
 _HOUR_AFTER = re.compile("时(?![段间候刻期速])")
@@ -91,19 +94,19 @@ _CLEANUPS = (
     _rule("\n", r" ?\n(?: ?\n)+ ?", "。"),
     _rule("\n", r" ?\n ?", "，"),
     _rule("/", "https?://", ""),
-    _rule("/", rf"[{HAN}]{{1,8}}(?:/[{HAN}]{{1,2}}(?=/))*+ ?/ ?(?=[{HAN}])", _slashes),
+    _rule("/", rf"[{HAN}]{{1,8}}(?:/[{HAN}]{{1,2}}(?=/)){{0,4}}+ ?/ ?(?=[{HAN}])", _slashes),
     _rule("&", rf"(?<=[{HAN}]) ?& ?| ?& ?(?=[{HAN}])", "和"),
-    _rule("@", "(?<=[A-Za-z0-9])@(?=[A-Za-z0-9])", "艾特"),
+    _rule("@", "(?<=[A-Za-z0-9零一二三四五六七八九])@(?=[A-Za-z0-9])", "艾特"),
     _rule("@", f"@(?=[{HAN}])", ""),
     _rule("=+", rf"(?<=[{_OPERAND})）²³°%]) ?([=+]) ?(?=[{_OPERAND}(（π√])", _symbol),
     _rule("²³×÷√π∞≈≥≤≠±℃℉°‰%→", "(°[CF]|[²³×÷√π∞≈≥≤≠±℃℉°‰%→])", _symbol),
     _rule("`*#_", "[`*]|(?<![A-Za-z])#|__+", ""),
     _rule(".。", r"\.{3,}|。{3,}", "……"),
-    _rule(".", r"(?<=[a-z0-9])\.(?=[a-z]{2})", "点"),
+    _rule(".", r"(?<=[a-z0-9零一二三四五六七八九])\.(?=[a-z]{2})|(?<=www)\.", "点"),
     _rule("—–-", "—+|–+| ?--+ ?| - ", "，"),
-    _rule("~～", rf"(?<=[{HAN}])[~～]+", ""),
+    _rule("~～", rf"(?<=[{HAN}])[~～]+|[~～]{{2,}}", ""),
     _rule("()（）", r"(?<=第)[(（]([^()（）]{1,4})[)）]", r"\1"),
-    _rule("()（）", r"[(（]([^()（）]*+)[)）]", _aside),
+    _rule("()（）〔", r"[(（〔]([^()（）〔〕]*+)[)）〕]", _aside),
     _rule("】]", r"[】\]]", "，"),
     _rule("()（）【[", r"[()（）【\[]", ""),
     _rule(
@@ -120,11 +123,17 @@ _CLEANUPS = (
 )
 
 
+def _table_row(match: re.Match[str]) -> str:
+    """The cells with pauses between them; nothing for the rule below the head."""
+    cells = _CELL_BORDER.sub("，", match[1].strip())
+    return cells + "\n" if cells.strip("-:， ") else ""
+
+
 def to_ascii(text: str) -> str:
     """Full-width digits, letters and signs as ASCII, blanks as single spaces, no pictographs.
 
     HTML's character references are resolved, lowered digits are put in line, raised ones but lone
-    ² and ³ behind ^; the marks before the items of a list are dropped.
+    ² and ³ behind ^; of links the text is kept, of lists, quotations and tables what they hold.
     """
     if _PLAIN.fullmatch(text):
         return text
@@ -132,7 +141,9 @@ def to_ascii(text: str) -> str:
         text = html.unescape(text)
     if _WIDE_ASCII.search(text):
         text = text.translate(_TO_ASCII)
-    text = _MYRIADS.sub("万", text)
+    if "|" in text:
+        text = _TABLE_ROW.sub(_table_row, text)
+    text = _LINK.sub(r"\1", _MYRIADS.sub("万", text))
     text = _POWER.sub(lambda match: "^" + match.group().translate(_FROM_RAISED), text)
     return _BLANKS.sub(" ", _BULLET.sub("", _INVISIBLE.sub("", text))).strip()
 

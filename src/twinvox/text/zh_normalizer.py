@@ -14,6 +14,7 @@ from twinvox.text.zh_numbers import digits
 from twinvox.text.zh_rules import read_figures
 
 _HAN = re.compile(f"[{HAN}]")
+_HELD = "\ufdd0"  # no character, so that no rule knows it
 _BASIC = (
     (re.compile("[\r\n]"), ""),
     (re.compile("²"), "平方"),
@@ -28,8 +29,14 @@ _BASIC = (
 )
 
 
-def normalize(text: str, normalization: str = "zh", *, prenormalized: bool = False) -> str:
-    """``text`` as `normalizer` gives it.
+def normalize(
+    text: str,
+    normalization: str = "zh",
+    *,
+    prenormalized: bool = False,
+    kept: re.Pattern[str] | None = None,
+) -> str:
+    """``text`` as `normalizer` gives it, but for what matches ``kept``, which stays.
 
     Text that is ``prenormalized``, that holds both "<|" and "|>" or that has no Chinese character
     is returned as it is.
@@ -37,7 +44,10 @@ def normalize(text: str, normalization: str = "zh", *, prenormalized: bool = Fal
     rules = normalizer(normalization)
     if prenormalized or ("<|" in text and "|>" in text) or not _HAN.search(text):
         return text
-    return rules(text)
+    if kept is None:
+        return rules(text)
+    held = iter(kept.findall(text))
+    return re.sub(_HELD, lambda _: next(held), rules(kept.sub(_HELD, text.replace(_HELD, ""))))
 
 
 def normalizer(normalization: str) -> Callable[[str], str]:

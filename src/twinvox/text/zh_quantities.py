@@ -74,7 +74,9 @@ def unit_words(unit: str) -> str:
 def _joined(chain: list[_Part], context: Context) -> str:
     """Numbers with dashes between them: a range, a score or the parts of a code."""
     if len(chain) > 2 and context.is_code and all(part.number.isdigit() for part in chain):
-        return spelled("".join(part.number for part in chain))
+        return "、".join(spelled(part.number) for part in chain)
+    if len(chain) > 2 and context.after.startswith("阵"):
+        return "".join(number(part.number) for part in chain)
     if len(chain) > 2 or context.is_named:
         return "杠".join(_read(part, context, part.unit) for part in chain)
     low, high = chain
@@ -95,7 +97,8 @@ def _divided(chain: list[_Part], context: Context) -> str:
     if context.is_year(over.number):
         return f"{digits(over.number)}到{digits(under.number)}"
     numbers = {over.number, under.number}
-    if numbers == {"985", "211"}:
+    born = context.is_named_after and all(re.fullmatch("[0-9][05]", text) for text in numbers)
+    if numbers == {"985", "211"} or born:
         return f"{digits(over.number)}、{digits(under.number)}"
     if numbers == {"7", "24"}:
         return f"{number(over.number)}乘{_measured(number(under.number), under.unit)}"

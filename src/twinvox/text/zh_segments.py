@@ -27,12 +27,12 @@ _ABBREVIATION = re.compile(
     r"[A-Za-z]|(?:[A-Za-z]\.)+[A-Za-z]|Mrs?|Ms|Drs?|Prof|St|No|vs|etc|Inc|Ltd|Co|Jr|Sr"
 )
 _NUMERALS = "零〇一二三四五六七八九十百千万亿萬億两幺点"
-# What is never cut: a special token, a word, a number, a Chinese numeral or one character, with the
-# marks and spaces that belong to it.
+# What is never cut: special tokens in a row, as of one syllable, a word, a number, a Chinese
+# numeral or one character, with the marks and spaces that belong to it.
 _ATOM = re.compile(
-    rf"[{_OPENERS}]*(?:<\|[^|<>\s]{{1,40}}\|>|"
+    rf"[{_OPENERS}]*(?:<\|[^|<>\s]{{1,40}}\|>|(?:\[[^\[\]\s]{{1,20}}\]|</?[a-z]{{1,20}}>){{1,4}}|"
     r"[A-Za-z0-9]{1,40}(?:[.,:/@'’&+_-]{1,3}[A-Za-z0-9]{1,40}){0,8}|"
-    rf"[{_NUMERALS}]{{2,8}}|.)[^\w\s<{_OPENERS}]*\s*",
+    rf"[{_NUMERALS}]{{2,8}}|.)[^\w\s<\[{_OPENERS}]*\s*",
     re.DOTALL,
 )
 # A longer numeral, a share and what is counted: cut only where nothing else would do.

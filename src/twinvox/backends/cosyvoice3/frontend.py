@@ -43,6 +43,8 @@ class Frontend:
                 f"{CONTRACT.end_of_prompt_id}: its special-tokens file is not CosyVoice3's"
             )
         self._tokenizer = tokenizer
+        longest_first = sorted(tokenizer.special_tokens, key=len, reverse=True)
+        self._special = re.compile("|".join(map(re.escape, longest_first)))
 
     def utterances(
         self, text: str, prompt: Prompt, *, normalization: str, prenormalized: bool, chunking: bool
@@ -50,12 +52,12 @@ class Frontend:
         """Segments of ``text``, each fitting the model; one segment unless ``chunking``.
 
         The text may begin with an instruction that ends in the marker where the prompt has none;
-        it then goes before every segment. Raises PromptError or TextError.
+        it then goes before every segment. Special tokens such as [breath] stay as they are.
+        Raises PromptError or TextError.
         """
         _refuse_lookalikes(text, "the text", TextError)  # before full-width marks become ASCII
-        instruction, spoken = _divide(
-            normalize(text, normalization, prenormalized=prenormalized), prompt
-        )
+        spoken = normalize(text, normalization, prenormalized=prenormalized, kept=self._special)
+        instruction, spoken = _divide(spoken, prompt)
         prefix = np.concatenate(
             [self._tokenizer.encode(part) for part in (prompt.text, instruction)]
         )

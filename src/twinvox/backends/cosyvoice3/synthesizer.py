@@ -136,7 +136,8 @@ class CosyVoice3:
         the tokens (40 ms) of a segment, with a SynthesisWarning where that cuts it short. No
         segment ends before ``min_token_text_ratio`` tokens for each token of its text.
         ``token_ids`` replaces ``text`` by one segment of text ids. ``progress`` is called with
-        (done, total, stage) and ends the speech early by returning False.
+        (done, total, stage), in either thread but never in both at once, and ends the speech early
+        by returning False.
         Raises TextError, PromptError or SynthesisError.
         """
         if (text is None) == (token_ids is None):
