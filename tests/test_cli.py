@@ -109,6 +109,23 @@ def test_g2p_corpus(tmp_path):
     assert [row["skipped"] for row in rows] == [[], [], []]
 
 
+def test_g2p_never_writes_over_its_corpus(tmp_path, capsys):
+    corpus, link = tmp_path / "corpus.txt", tmp_path / "link.txt"
+    corpus.write_text("Hello there.\n")
+    link.symlink_to(corpus)
+    for out in (corpus, link):
+        assert main(["g2p", "--corpus", str(corpus), "--out", str(out)]) == 1
+        assert "is the corpus; give another file" in capsys.readouterr().err
+    assert corpus.read_text() == "Hello there.\n"
+
+
+def test_a_corpus_that_is_not_utf8_is_named(tmp_path, capsys):
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_bytes(b"Hello.\n\xff\n")
+    assert main(["g2p", "--corpus", str(corpus), "--out", str(tmp_path / "a.jsonl")]) == 1
+    assert "corpus.txt is not UTF-8 text" in capsys.readouterr().err
+
+
 def test_g2p_reports_what_is_left_out(tmp_path, capsys):
     assert main(["g2p", "Hello 你好."]) == 0
     out, err = capsys.readouterr()
@@ -197,6 +214,7 @@ def test_failures_are_one_line_and_exit_1(arguments, message, capsys, tmp_path, 
         ["say", "hi", "-o", "-", "--json"],
         ["say", "hi", "--models-dir", "somewhere"],
         ["g2p", "--corpus", "a.txt"],
+        ["g2p", "--corpus", "a.txt", "--out", "a.jsonl", "--text-file", "b.txt"],
     ],
 )
 def test_wrong_use_exits_2(arguments, capsys):
