@@ -241,6 +241,19 @@ def test_a_voice_of_another_backend_is_a_prompt_error(toy_tts):
         toy_tts.synthesize(TEXT, Voice("hello", {"cosyvoice3.prompt_mel": np.zeros((1, 80))}))
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [(MEL_TENSOR, np.nan), (MEL_TENSOR, np.inf), (RMS_TENSOR, np.nan), (RMS_TENSOR, np.inf),
+     (RMS_TENSOR, 0), (RMS_TENSOR, -0.1)],
+)  # fmt: skip
+def test_a_damaged_voice_is_a_prompt_error_not_silence_or_nan(toy_tts, toy_voice, name, value):
+    damaged = toy_voice.tensors[name].copy()
+    damaged.reshape(-1)[0] = value
+    voice = Voice(toy_voice.prompt_text, {**toy_voice.tensors, name: damaged})
+    with pytest.raises(PromptError, match="the voice is damaged"):
+        toy_tts.synthesize(TEXT, voice)
+
+
 def test_a_prompt_that_leaves_no_room_is_a_prompt_error(toy_tts):
     with pytest.warns(PromptWarning, match="pace"):
         voice = toy_tts.voice((buzz(5.0), 24_000), "a word or two " * 24)

@@ -1,5 +1,6 @@
 """The prompt: from a recording to the log-mel frames and loudness that condition the model."""
 
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -65,9 +66,15 @@ class Prompt:
                 f"the voice's {MEL_TENSOR} has shape {mel.shape} and {RMS_TENSOR} {rms.shape}; "
                 f"expected [frames, {CONTRACT.n_mels}] and [1]"
             )
+        level = float(rms.reshape(-1)[0])
+        if not np.isfinite(mel).all() or not 0 < level < math.inf:
+            raise PromptError(
+                f"the voice is damaged: its {MEL_TENSOR} holds NaN or infinity, or its "
+                f"{RMS_TENSOR}, {level}, is no level; make the voice again from its recording"
+            )
         return cls(
             np.ascontiguousarray(mel, np.float32),
-            float(rms.reshape(-1)[0]),
+            level,
             voice.prompt_text,
             voice.prompt_phonemes,
         )
