@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -165,6 +166,17 @@ def test_what_cannot_be_spoken_is_reported(toy_tts, toy_voice):
         toy_tts.synthesize("hɛlˈoʊ ☃", toy_voice, phonemes=True)
     with pytest.raises(TextError, match="nothing to say"):
         toy_tts.synthesize("你好", toy_voice)
+
+
+def test_what_is_left_out_of_the_transcript_is_reported(toy_tts):
+    recording = (buzz(2.0), 24_000)
+    with pytest.warns(PromptWarning, match="'你' '好' of the transcript"):
+        toy_tts.voice(recording, "This is 你好 what I say.")
+    with pytest.warns(PromptWarning, match="'Ж' of the transcript"):
+        toy_tts.voice(recording, "ðɪs ɪz Ж wʌt aɪ sˈeɪ", phonemes=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        toy_tts.voice(recording, "This is what I “say” for 5 µg, naïve.")
 
 
 def test_text_and_transcript_are_normalised_alike(toy_tts):

@@ -69,9 +69,7 @@ class Frontend:
 
     def prompt_ids(self, prompt: Prompt, normalization: str) -> Ids:
         """Token ids of what the prompt says. Raises PromptError where that is nothing."""
-        phonemes = prompt.phonemes
-        if phonemes is None:
-            phonemes = self._g2p.phonemize(prompt.text, normalization=normalization)
+        phonemes = self._prompt_phonemes(prompt, normalization)
         ids, _ = self._tokenizer.encode(phonemes)
         if not _has_sound(phonemes) or not len(ids):
             raise PromptError(
@@ -79,6 +77,19 @@ class Frontend:
                 "write down what the recording says"
             )
         return ids
+
+    def unspoken_of_prompt(self, prompt: Prompt, normalization: str) -> tuple[str, ...]:
+        """What ``prompt_ids`` leaves out: letters of other scripts, phonemes without a token."""
+        _, unknown = self._tokenizer.encode(self._prompt_phonemes(prompt, normalization))
+        letters: tuple[str, ...] = ()
+        if prompt.phonemes is None:
+            letters = unspoken_letters(normalize(prompt.text, normalization))
+        return tuple(dict.fromkeys((*letters, *unknown)))
+
+    def _prompt_phonemes(self, prompt: Prompt, normalization: str) -> str:
+        if prompt.phonemes is not None:
+            return prompt.phonemes
+        return self._g2p.phonemize(prompt.text, normalization=normalization)
 
     def utterances(
         self, text: str, budget: Budget, *, phonemes: bool, normalization: str
