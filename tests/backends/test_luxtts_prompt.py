@@ -132,3 +132,14 @@ def test_edge_silence_is_warned_about_and_trimmed():
         trimmed = make_voice((samples, RATE), TEXT, trim=True)
     assert untrimmed.tensors[MEL_TENSOR].shape[0] == pytest.approx(2.5 * 93.75, abs=1)
     assert trimmed.tensors[MEL_TENSOR].shape[0] == pytest.approx(1.08 * 93.75, abs=2)
+
+
+@pytest.mark.parametrize("level", [0.03, 0.003, 0.0003])
+def test_edge_silence_is_told_in_quiet_recordings_too(level):
+    swell = np.concatenate([np.linspace(0.03, 1, RATE // 2), np.ones(RATE), np.zeros(RATE // 2)])
+    loud = (buzz(2.0) * swell).astype(np.float32)
+    want = make_voice((loud, RATE), TEXT, trim=True).tensors[MEL_TENSOR]
+    got = make_voice((loud * np.float32(level / 0.1), RATE), TEXT, trim=True).tensors[MEL_TENSOR]
+    assert len(got) == len(want)
+    with pytest.warns(PromptWarning, match=r"0\.0\d s of silence before and 0\.49 s after"):
+        make_voice((loud * np.float32(level / 0.1), RATE), TEXT)

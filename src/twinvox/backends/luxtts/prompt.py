@@ -99,9 +99,9 @@ def make_voice(
         raise TypeError("phonemes and words describe prompt_text; give that too")
     rate = CONTRACT.prompt_sample_rate
     samples = read_audio(audio, rate)
-    _audible_rms(samples)
+    gain = _gain(_audible_rms(samples))
     start = 0.0
-    lead, trail = edge_silence(samples, rate)
+    lead, trail = edge_silence(samples * gain, rate)
     if trim:
         start = max(lead - _KEPT_SILENCE, 0.0)
         stop = len(samples) / rate - max(trail - _KEPT_SILENCE, 0.0)
@@ -115,7 +115,7 @@ def make_voice(
     elif too_long:
         samples, prompt_text = _cut(samples, prompt_text, words, start)
     if too_long:
-        lead, trail = edge_silence(samples, rate)
+        lead, trail = edge_silence(samples * gain, rate)
     if not trim:
         _warn_of_silence(lead, trail)
     if not prompt_text.strip():
@@ -137,8 +137,12 @@ def prompt_mel(samples: Samples) -> tuple[npt.NDArray[np.float32], float]:
             "2 to 5 s give a good voice"
         )
     rms = _audible_rms(samples)
-    gain = np.float32(max(CONTRACT.target_rms / rms, 1.0))
-    return _log_mel(np.ascontiguousarray(samples * gain)), rms
+    return _log_mel(np.ascontiguousarray(samples * _gain(rms))), rms
+
+
+def _gain(rms: float) -> np.float32:
+    """What raises a quiet recording to target_rms."""
+    return np.float32(max(CONTRACT.target_rms / rms, 1.0))
 
 
 def _audible_rms(samples: Samples) -> float:
