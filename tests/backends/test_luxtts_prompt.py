@@ -117,9 +117,10 @@ def test_word_timing_counts_from_the_recording_also_when_trimmed():
     assert voice.tensors[MEL_TENSOR].shape[0] == pytest.approx((6.54 - 1.96) * 93.75, abs=1)
 
 
-def test_word_timing_beyond_the_cap_is_a_prompt_error():
+@pytest.mark.parametrize("times", [(30.0, 31.0), (-2.0, -1.0), (0.0, float("nan"))])
+def test_word_timing_beyond_the_cap_or_before_the_start_is_a_prompt_error(times):
     with pytest.raises(PromptError, match="no word"):
-        make_voice((buzz(60.0), RATE), "late", words=[("late", 30.0, 31.0)])
+        make_voice((buzz(60.0), RATE), "late", words=[("late", *times)])
 
 
 def test_edge_silence_is_warned_about_and_trimmed():

@@ -201,7 +201,7 @@ def _cut(
             "its transcript would no longer match. Cut recording and transcript to at most "
             f"{limit:g} s, remove edge silence with trim, or give words=[(word, start_s, end_s), …]"
         )
-    kept = [(word, end - start) for word, _, end in words if end - start <= limit]
+    kept = [(word, end - start) for word, _, end in words if 0 < end - start <= limit]
     if not kept:
         raise PromptError(
             f"no word of the prompt ends within its first {limit:g} s; check the word timing"
