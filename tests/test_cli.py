@@ -2,8 +2,11 @@
 
 import io
 import json
+import os
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -236,3 +239,45 @@ def test_text_that_is_not_utf8(capsys):
     result = run("say", "-", stdin=b"\xff\xfe\x00")
     assert result.returncode == 1
     assert b"not UTF-8" in result.stderr
+    assert main(["g2p", "caf\udce9"]) == 1
+    assert "not UTF-8" in capsys.readouterr().err
+
+
+def run_with(streams, *arguments):
+    """As ``run``, with the shell's redirections and the interpreter's own buffers."""
+    program = shlex.join([sys.executable, "-m", "twinvox", *arguments])
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
+    return subprocess.run(
+        ["sh", "-c", f"{program} {streams}"], capture_output=True, env=environment
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments", [["g2p", "Hello"], ["g2p", "Hello " * 4_000], ["say", "hi", "-o", "-"]]
+)
+def test_a_full_or_broken_stdout_is_one_line_and_exit_1(arguments):
+    if not Path("/dev/full").exists():
+        pytest.skip("needs /dev/full")
+    result = run_with(">/dev/full", *arguments)
+    assert result.returncode == 1
+    assert result.stderr.startswith(b"twinvox: ")
+    assert result.stderr.endswith(b"No space left on device\n")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_closed_streams(tmp_path):
+    out = tmp_path / "a.wav"
+    assert run_with("2>&-", "say", SENTENCE, "-o", str(out)).returncode == 0
+    assert out.exists()
+    warned = run_with("2>&-", "g2p", "Hi 你.")
+    assert (warned.returncode, warned.stdout.decode()) == (0, "hˈaɪ.\n")
+    silent = run_with("<&-", "say", "-", "-o", str(out))
+    assert (silent.returncode, silent.stderr[:8]) == (1, b"twinvox:")
+    assert run_with(">&-", "g2p", "Hi.").returncode == 0
+
+
+def test_an_encoding_that_lacks_the_phonemes_is_named(monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    result = run("g2p", "Hello")
+    assert result.returncode == 1
+    assert result.stderr.startswith(b"twinvox: cannot print '\\u0259' in ascii; set PYTHONIO")

@@ -141,4 +141,5 @@ def write_wav(target: str | PathLike[str] | BinaryIO, samples: Samples, sample_r
         else:
             target.write(buffer.getbuffer())
     except OSError as error:
-        raise TwinvoxError(f"cannot write {target}: {error.strerror or error}") from error
+        name = getattr(target, "name", target)
+        raise TwinvoxError(f"cannot write {name}: {error.strerror or error}") from error

@@ -24,7 +24,8 @@ def read_text(arguments: argparse.Namespace) -> str:
             return str(arguments.text_file.read_text(encoding="utf-8"))
         if arguments.text == "-":
             return sys.stdin.buffer.read().decode("utf-8")
-    except UnicodeDecodeError as error:
+        arguments.text.encode("utf-8")
+    except UnicodeError as error:
         raise TwinvoxError(f"the text is not UTF-8: {error}") from error
     return str(arguments.text)
 
