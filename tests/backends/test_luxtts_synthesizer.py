@@ -1,5 +1,6 @@
 """The LuxTTS host on contract toys, against its NumPy twin."""
 
+import inspect
 import itertools
 import threading
 import warnings
@@ -166,6 +167,14 @@ def test_what_cannot_be_spoken_is_reported(toy_tts, toy_voice):
         toy_tts.synthesize("hɛlˈoʊ ☃", toy_voice, phonemes=True)
     with pytest.raises(TextError, match="nothing to say"):
         toy_tts.synthesize("你好", toy_voice)
+
+
+def test_a_warning_points_to_the_line_that_spoke(toy_tts, toy_voice):
+    for speak in (toy_tts.synthesize, toy_tts.stream):
+        with pytest.warns(TextWarning) as caught:
+            speak("Hello Ж.", toy_voice)
+        assert caught[0].filename == __file__
+        assert caught[0].lineno == inspect.currentframe().f_lineno - 2
 
 
 def test_what_is_left_out_of_the_transcript_is_reported(toy_tts):

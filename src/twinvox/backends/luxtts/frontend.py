@@ -1,6 +1,7 @@
 """Text, phonemes or token ids to the model's token ids, cut into segments that fit the model."""
 
 import functools
+import inspect
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -126,7 +127,7 @@ class Frontend:
             warnings.warn(
                 f"{' '.join(map(repr, skipped))} cannot be spoken by this model and is left out",
                 TextWarning,
-                stacklevel=5,
+                stacklevel=_callers_level(),
             )
         return found
 
@@ -138,6 +139,14 @@ class Frontend:
                 f"{len(ids)} token ids do not fit; this voice leaves room for {budget.describe()}"
             )
         return [Utterance("", ids)]
+
+
+def _callers_level() -> int:
+    """The stacklevel of what called this package: ``stream``, or ``synthesize`` through it."""
+    frames = inspect.stack(context=0)[1:]
+    names = (frame.frame.f_globals.get("__name__", "") for frame in frames)
+    outside = (level for level, name in enumerate(names, 1) if not name.startswith("twinvox."))
+    return next(outside, len(frames))
 
 
 def _has_sound(phonemes: str) -> bool:
