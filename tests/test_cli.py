@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import soundfile
 
+import twinvox
 from tests.backends.conftest import buzz
 from twinvox import Voice
 from twinvox._native.cpu import spectrum_kernels
@@ -202,6 +203,17 @@ def test_failures_are_one_line_and_exit_1(arguments, message, capsys, tmp_path, 
     assert shown.out == ""
     assert message in shown.err
     assert len(shown.err.strip().splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_output_that_cannot_be_written_is_told_before_the_work(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(twinvox, "load", lambda *_, **__: pytest.fail("loaded"))
+    for output in (tmp_path, tmp_path / "no" / "a.wav"):
+        assert main(["say", SENTENCE, "-o", str(output)]) == 1
+        assert f"cannot write {output}" in capsys.readouterr().err
+    monkeypatch.setattr("os.access", lambda *_: False)
+    assert main(["say", SENTENCE, "-o", str(tmp_path / "a.wav")]) == 1
+    assert "Permission denied" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 

@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from twinvox import g2p_cli
-from twinvox.console import flush_stdout, message, open_closed_streams, warnings_on_stderr
+from twinvox.console import (
+    check_writable,
+    flush_stdout,
+    message,
+    open_closed_streams,
+    warnings_on_stderr,
+)
 from twinvox.errors import TwinvoxError
 
 
@@ -255,6 +261,8 @@ def _say(arguments: argparse.Namespace) -> None:
     if arguments.json and arguments.output == "-":
         arguments.error("--json and -o - both write to stdout")
     text = g2p_cli.read_text(arguments)
+    if arguments.output != "-":
+        check_writable(Path(arguments.output))
     tts = _load(arguments)
     voice = _make_voice(arguments, tts)
     started = time.perf_counter()

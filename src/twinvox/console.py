@@ -1,4 +1,4 @@
-"""The standard streams of a command: warnings on stderr, and streams closed, full or narrow."""
+"""Where a command writes: warnings on stderr, streams closed, full or narrow, and its file."""
 
 import os
 import sys
@@ -24,6 +24,19 @@ def flush_stdout() -> None:
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise TwinvoxError(f"cannot write to stdout: {error.strerror}") from error
+
+
+def check_writable(path: Path) -> None:
+    """Raises TwinvoxError before the work that would be lost, not after it."""
+    if path.is_dir():
+        problem = "Is a directory"
+    elif not path.parent.is_dir():
+        problem = f"no folder {path.parent}"
+    elif not os.access(path if path.exists() else path.parent, os.W_OK):
+        problem = "Permission denied"
+    else:
+        return
+    raise TwinvoxError(f"cannot write {path}: {problem}")
 
 
 def message(error: Exception) -> str:
