@@ -14,9 +14,10 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 ALLOWED = {
     "__main__": {"cli"},
     "cli": {
-        "", "asr", "backends", "bench", "g2p_cli", "hub", "models_cli", "runtime", "text",
-        "_native", "errors", "voice",
+        "", "asr", "backends", "bench", "console", "g2p_cli", "hub", "models_cli", "runtime",
+        "text", "_native", "errors", "voice",
     },
+    "console": {"errors"},
     "g2p_cli": {"backends", "text", "errors"},
     "bench": {
         "", "asr", "audio", "backends", "bench", "hub", "runtime", "text", "errors", "speech",

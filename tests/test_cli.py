@@ -2,13 +2,17 @@
 
 import io
 import json
+import os
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 import soundfile
 
+import twinvox
 from tests.backends.conftest import buzz
 from twinvox import Voice
 from twinvox._native.cpu import spectrum_kernels
@@ -109,6 +113,23 @@ def test_g2p_corpus(tmp_path):
     assert [row["skipped"] for row in rows] == [[], [], []]
 
 
+def test_g2p_never_writes_over_its_corpus(tmp_path, capsys):
+    corpus, link = tmp_path / "corpus.txt", tmp_path / "link.txt"
+    corpus.write_text("Hello there.\n")
+    link.symlink_to(corpus)
+    for out in (corpus, link):
+        assert main(["g2p", "--corpus", str(corpus), "--out", str(out)]) == 1
+        assert "is the corpus; give another file" in capsys.readouterr().err
+    assert corpus.read_text() == "Hello there.\n"
+
+
+def test_a_corpus_that_is_not_utf8_is_named(tmp_path, capsys):
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_bytes(b"Hello.\n\xff\n")
+    assert main(["g2p", "--corpus", str(corpus), "--out", str(tmp_path / "a.jsonl")]) == 1
+    assert "corpus.txt is not UTF-8 text" in capsys.readouterr().err
+
+
 def test_g2p_reports_what_is_left_out(tmp_path, capsys):
     assert main(["g2p", "Hello 你好."]) == 0
     out, err = capsys.readouterr()
@@ -185,6 +206,17 @@ def test_failures_are_one_line_and_exit_1(arguments, message, capsys, tmp_path, 
     assert not list(tmp_path.iterdir())
 
 
+def test_an_output_that_cannot_be_written_is_told_before_the_work(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(twinvox, "load", lambda *_, **__: pytest.fail("loaded"))
+    for output in (tmp_path, tmp_path / "no" / "a.wav"):
+        assert main(["say", SENTENCE, "-o", str(output)]) == 1
+        assert f"cannot write {output}" in capsys.readouterr().err
+    monkeypatch.setattr("os.access", lambda *_: False)
+    assert main(["say", SENTENCE, "-o", str(tmp_path / "a.wav")]) == 1
+    assert "Permission denied" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -197,6 +229,7 @@ def test_failures_are_one_line_and_exit_1(arguments, message, capsys, tmp_path, 
         ["say", "hi", "-o", "-", "--json"],
         ["say", "hi", "--models-dir", "somewhere"],
         ["g2p", "--corpus", "a.txt"],
+        ["g2p", "--corpus", "a.txt", "--out", "a.jsonl", "--text-file", "b.txt"],
     ],
 )
 def test_wrong_use_exits_2(arguments, capsys):
@@ -218,3 +251,45 @@ def test_text_that_is_not_utf8(capsys):
     result = run("say", "-", stdin=b"\xff\xfe\x00")
     assert result.returncode == 1
     assert b"not UTF-8" in result.stderr
+    assert main(["g2p", "caf\udce9"]) == 1
+    assert "not UTF-8" in capsys.readouterr().err
+
+
+def run_with(streams, *arguments):
+    """As ``run``, with the shell's redirections and the interpreter's own buffers."""
+    program = shlex.join([sys.executable, "-m", "twinvox", *arguments])
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
+    return subprocess.run(
+        ["sh", "-c", f"{program} {streams}"], capture_output=True, env=environment
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments", [["g2p", "Hello"], ["g2p", "Hello " * 4_000], ["say", "hi", "-o", "-"]]
+)
+def test_a_full_or_broken_stdout_is_one_line_and_exit_1(arguments):
+    if not Path("/dev/full").exists():
+        pytest.skip("needs /dev/full")
+    result = run_with(">/dev/full", *arguments)
+    assert result.returncode == 1
+    assert result.stderr.startswith(b"twinvox: ")
+    assert result.stderr.endswith(b"No space left on device\n")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_closed_streams(tmp_path):
+    out = tmp_path / "a.wav"
+    assert run_with("2>&-", "say", SENTENCE, "-o", str(out)).returncode == 0
+    assert out.exists()
+    warned = run_with("2>&-", "g2p", "Hi 你.")
+    assert (warned.returncode, warned.stdout.decode()) == (0, "hˈaɪ.\n")
+    silent = run_with("<&-", "say", "-", "-o", str(out))
+    assert (silent.returncode, silent.stderr[:8]) == (1, b"twinvox:")
+    assert run_with(">&-", "g2p", "Hi.").returncode == 0
+
+
+def test_an_encoding_that_lacks_the_phonemes_is_named(monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    result = run("g2p", "Hello")
+    assert result.returncode == 1
+    assert result.stderr.startswith(b"twinvox: cannot print '\\u0259' in ascii; set PYTHONIO")

@@ -76,7 +76,10 @@ def test_another_format_version_is_a_format_error(tmp_path):
         Voice.load(path)
 
 
-@pytest.mark.parametrize("damage", [{"info": "{"}, {"info": "{}", "prompt_text": None}])
+@pytest.mark.parametrize(
+    "damage",
+    [{"info": "{"}, {"info": "null"}, {"info": "[1]"}, {"info": "{}", "prompt_text": None}],
+)
 def test_damaged_metadata_is_a_format_error(tmp_path, damage):
     metadata = {"format": "twinvox-voice", "version": "1", "prompt_text": "hi"} | damage
     path = tmp_path / "bad.safetensors"

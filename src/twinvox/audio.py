@@ -18,6 +18,7 @@ AudioSource = str | PathLike[str] | BinaryIO | tuple[npt.ArrayLike, int]
 MIN_SAMPLE_RATE = 8_000
 MAX_SAMPLE_RATE = 192_000
 MAX_CHANNELS = 8
+MAX_PEAK = 100.0  # full scale 1.0; a loud mix of floats may exceed that, integers exceed this
 CROSS_FADE_SECONDS = 0.008
 
 _LEVEL_WINDOW_SECONDS = 0.01
@@ -29,7 +30,7 @@ def read_audio(source: AudioSource, sample_rate: int) -> Samples:
 
     ``source`` is a file that libsndfile reads (path or open binary file; 8 to 192 kHz, up to 8
     channels), or a pair of samples ([n] or [n, channels], full scale 1.0) and their rate in Hz.
-    Raises PromptError for anything unreadable, empty, or not finite.
+    Raises PromptError for anything unreadable, empty, not finite, or on the scale of integers.
     """
     samples, rate = _decode(source)
     if not MIN_SAMPLE_RATE <= rate <= MAX_SAMPLE_RATE:
@@ -46,6 +47,11 @@ def read_audio(source: AudioSource, sample_rate: int) -> Samples:
         raise PromptError("audio is empty; record a few seconds of clear speech")
     if not np.isfinite(samples).all():
         raise PromptError("audio holds NaN or infinite samples; export it again as PCM or float")
+    peak = float(np.abs(samples).max())
+    if peak > MAX_PEAK:
+        raise PromptError(
+            f"audio peaks at {peak:.3g}; expected full scale 1.0 (divide PCM16 by 32768)"
+        )
     mono: Samples = samples.mean(axis=1, dtype=np.float32)
     if rate != sample_rate:
         mono = soxr.resample(mono, rate, sample_rate, quality="VHQ")
@@ -61,7 +67,8 @@ def _decode(source: AudioSource) -> tuple[npt.NDArray[np.float32], int]:
                 f"audio samples are {data.dtype}; expected floats with full scale 1.0 "
                 "(divide PCM16 by 32768)"
             )
-        return np.atleast_2d(data.astype(np.float32).T).T, int(rate)
+        with np.errstate(over="ignore"):  # to infinity, which is refused as such
+            return np.atleast_2d(data.astype(np.float32).T).T, int(rate)
     name = source if isinstance(source, str | PathLike) else getattr(source, "name", "audio")
     if isinstance(source, str | PathLike) and not Path(source).is_file():
         raise PromptError(f"no audio file at {source}")
@@ -134,4 +141,5 @@ def write_wav(target: str | PathLike[str] | BinaryIO, samples: Samples, sample_r
         else:
             target.write(buffer.getbuffer())
     except OSError as error:
-        raise TwinvoxError(f"cannot write {target}: {error.strerror or error}") from error
+        name = getattr(target, "name", target)
+        raise TwinvoxError(f"cannot write {name}: {error.strerror or error}") from error

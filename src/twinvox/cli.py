@@ -5,7 +5,6 @@ import json
 import os
 import sys
 import time
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -13,34 +12,34 @@ from pathlib import Path
 from typing import Any
 
 from twinvox import g2p_cli
+from twinvox.console import (
+    check_writable,
+    flush_stdout,
+    message,
+    open_closed_streams,
+    warnings_on_stderr,
+)
 from twinvox.errors import TwinvoxError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns 0 on success, 1 on failure (2 is argparse's, for wrong use)."""
+    open_closed_streams()
     parser = _parser()
     arguments = parser.parse_args(argv)
-    with _warnings_on_stderr():
+    with warnings_on_stderr():
         try:
-            arguments.run(arguments)
+            try:
+                arguments.run(arguments)
+            finally:
+                flush_stdout()
         except (TwinvoxError, ValueError, OSError) as error:
-            print(f"twinvox: {error}", file=sys.stderr)
+            print(f"twinvox: {message(error)}", file=sys.stderr)
             return 1
         except KeyboardInterrupt:
             print("twinvox: interrupted", file=sys.stderr)
             return 1
     return 0
-
-
-@contextmanager
-def _warnings_on_stderr() -> Iterator[None]:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        try:
-            yield
-        finally:
-            for warning in caught:
-                print(f"twinvox: warning: {warning.message}", file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -262,6 +261,8 @@ def _say(arguments: argparse.Namespace) -> None:
     if arguments.json and arguments.output == "-":
         arguments.error("--json and -o - both write to stdout")
     text = g2p_cli.read_text(arguments)
+    if arguments.output != "-":
+        check_writable(Path(arguments.output))
     tts = _load(arguments)
     voice = _make_voice(arguments, tts)
     started = time.perf_counter()

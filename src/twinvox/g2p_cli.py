@@ -24,7 +24,8 @@ def read_text(arguments: argparse.Namespace) -> str:
             return str(arguments.text_file.read_text(encoding="utf-8"))
         if arguments.text == "-":
             return sys.stdin.buffer.read().decode("utf-8")
-    except UnicodeDecodeError as error:
+        arguments.text.encode("utf-8")
+    except UnicodeError as error:
         raise TwinvoxError(f"the text is not UTF-8: {error}") from error
     return str(arguments.text)
 
@@ -58,14 +59,20 @@ def _g2p(arguments: argparse.Namespace) -> None:
         print(row["phonemes"])
         _warn_of_skipped(row["skipped"])
         return
-    if out is None or arguments.text is not None:
+    if out is None or (arguments.text, arguments.text_file) != (None, None):
         arguments.error("--corpus goes with --out JSONL and without TEXT")
     left_out: dict[str, None] = {}
-    with corpus.open(encoding="utf-8") as lines, out.open("w", encoding="utf-8") as rows:
-        texts = (line.rstrip("\n") for line in lines)
-        for row in _phoneme_rows(texts, arguments.normalization):
-            rows.write(json.dumps(row, ensure_ascii=False) + "\n")
-            left_out.update(dict.fromkeys(row["skipped"]))
+    with corpus.open(encoding="utf-8") as lines:
+        if out.exists() and out.samefile(corpus):
+            raise TwinvoxError(f"--out {out} is the corpus; give another file")
+        with out.open("w", encoding="utf-8") as rows:
+            texts = (line.rstrip("\n") for line in lines)
+            try:
+                for row in _phoneme_rows(texts, arguments.normalization):
+                    rows.write(json.dumps(row, ensure_ascii=False) + "\n")
+                    left_out.update(dict.fromkeys(row["skipped"]))
+            except UnicodeDecodeError as error:
+                raise TwinvoxError(f"{corpus} is not UTF-8 text: {error}") from error
     _warn_of_skipped(left_out)
 
 

@@ -110,6 +110,10 @@ class Voice:
             text, info = metadata["prompt_text"], json.loads(metadata["info"])
         except (KeyError, ValueError) as error:
             raise ModelFormatError(f"{path} has damaged voice metadata: {error!r}") from error
+        if not isinstance(info, dict):
+            raise ModelFormatError(
+                f"{path} has damaged voice metadata: info is {info!r}; expected a JSON object"
+            )
         return cls(text, tensors, metadata.get("prompt_phonemes"), info)
 
 

@@ -115,6 +115,19 @@ def test_variants(folder, monkeypatch):
         choose_variant("tpu")
 
 
+def test_the_variant_of_the_environment_is_not_the_embedded_voice_s(monkeypatch):
+    monkeypatch.setenv("TWINVOX_LUXTTS_VARIANT", "ane")
+    assert twinvox.load(threads=1).sample_rate == 48_000
+    with pytest.raises(ModelNotFoundError, match="ane"):
+        twinvox.load(variant="ane")
+
+
+def test_models_dir_is_never_left_unread(folder):
+    for model in ("embedded", folder):
+        with pytest.raises(TypeError, match="goes with luxtts or cosyvoice3, not with"):
+            twinvox.load(model, models_dir=folder)
+
+
 def test_load_finds_folders(folder, monkeypatch):
     monkeypatch.delenv("TWINVOX_MODELS_DIR", raising=False)
     assert twinvox.load(folder, threads=1).sample_rate == 48_000

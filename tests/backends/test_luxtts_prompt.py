@@ -62,6 +62,9 @@ def test_samples_and_rate_instead_of_a_file():
         ((buzz(0.05), RATE), r"too short: 0\.05 s"),
         ((np.zeros(0, np.float32), RATE), "empty"),
         ((np.full(RATE, np.nan, np.float32), RATE), "NaN"),
+        ((np.full(RATE, 1e300), RATE), "NaN or infinite"),
+        ((buzz(1.0) * 32_768, RATE), r"peaks at .*e\+03; expected full scale 1\.0"),
+        ((buzz(1.0) * 1e30, RATE), r"peaks at"),
         ((buzz(1.0), 4_000), "4000 Hz"),
         ((np.zeros((RATE, 9), np.float32), RATE), "8 channels"),
         ((np.zeros(RATE, np.int16), RATE), "int16"),
@@ -114,9 +117,10 @@ def test_word_timing_counts_from_the_recording_also_when_trimmed():
     assert voice.tensors[MEL_TENSOR].shape[0] == pytest.approx((6.54 - 1.96) * 93.75, abs=1)
 
 
-def test_word_timing_beyond_the_cap_is_a_prompt_error():
+@pytest.mark.parametrize("times", [(30.0, 31.0), (-2.0, -1.0), (0.0, float("nan"))])
+def test_word_timing_beyond_the_cap_or_before_the_start_is_a_prompt_error(times):
     with pytest.raises(PromptError, match="no word"):
-        make_voice((buzz(60.0), RATE), "late", words=[("late", 30.0, 31.0)])
+        make_voice((buzz(60.0), RATE), "late", words=[("late", *times)])
 
 
 def test_edge_silence_is_warned_about_and_trimmed():
@@ -129,3 +133,14 @@ def test_edge_silence_is_warned_about_and_trimmed():
         trimmed = make_voice((samples, RATE), TEXT, trim=True)
     assert untrimmed.tensors[MEL_TENSOR].shape[0] == pytest.approx(2.5 * 93.75, abs=1)
     assert trimmed.tensors[MEL_TENSOR].shape[0] == pytest.approx(1.08 * 93.75, abs=2)
+
+
+@pytest.mark.parametrize("level", [0.03, 0.003, 0.0003])
+def test_edge_silence_is_told_in_quiet_recordings_too(level):
+    swell = np.concatenate([np.linspace(0.03, 1, RATE // 2), np.ones(RATE), np.zeros(RATE // 2)])
+    loud = (buzz(2.0) * swell).astype(np.float32)
+    want = make_voice((loud, RATE), TEXT, trim=True).tensors[MEL_TENSOR]
+    got = make_voice((loud * np.float32(level / 0.1), RATE), TEXT, trim=True).tensors[MEL_TENSOR]
+    assert len(got) == len(want)
+    with pytest.warns(PromptWarning, match=r"0\.0\d s of silence before and 0\.49 s after"):
+        make_voice((loud * np.float32(level / 0.1), RATE), TEXT)

@@ -1,7 +1,9 @@
 """The LuxTTS host on contract toys, against its NumPy twin."""
 
+import inspect
 import itertools
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -167,6 +169,25 @@ def test_what_cannot_be_spoken_is_reported(toy_tts, toy_voice):
         toy_tts.synthesize("你好", toy_voice)
 
 
+def test_a_warning_points_to_the_line_that_spoke(toy_tts, toy_voice):
+    for speak in (toy_tts.synthesize, toy_tts.stream):
+        with pytest.warns(TextWarning) as caught:
+            speak("Hello Ж.", toy_voice)
+        assert caught[0].filename == __file__
+        assert caught[0].lineno == inspect.currentframe().f_lineno - 2
+
+
+def test_what_is_left_out_of_the_transcript_is_reported(toy_tts):
+    recording = (buzz(2.0), 24_000)
+    with pytest.warns(PromptWarning, match="'你' '好' of the transcript"):
+        toy_tts.voice(recording, "This is 你好 what I say.")
+    with pytest.warns(PromptWarning, match="'Ж' of the transcript"):
+        toy_tts.voice(recording, "ðɪs ɪz Ж wʌt aɪ sˈeɪ", phonemes=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        toy_tts.voice(recording, "This is what I “say” for 5 µg, naïve.")
+
+
 def test_text_and_transcript_are_normalised_alike(toy_tts):
     recording = (buzz(2.0), 24_000)
     figures = toy_tts.voice(recording, "Gate 5 costs $3.5bn.")
@@ -245,6 +266,19 @@ def test_bad_token_ids(toy_tts, toy_voice, ids, error):
 def test_a_voice_of_another_backend_is_a_prompt_error(toy_tts):
     with pytest.raises(PromptError, match=r"luxtts\.prompt_mel"):
         toy_tts.synthesize(TEXT, Voice("hello", {"cosyvoice3.prompt_mel": np.zeros((1, 80))}))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [(MEL_TENSOR, np.nan), (MEL_TENSOR, np.inf), (RMS_TENSOR, np.nan), (RMS_TENSOR, np.inf),
+     (RMS_TENSOR, 0), (RMS_TENSOR, -0.1)],
+)  # fmt: skip
+def test_a_damaged_voice_is_a_prompt_error_not_silence_or_nan(toy_tts, toy_voice, name, value):
+    damaged = toy_voice.tensors[name].copy()
+    damaged.reshape(-1)[0] = value
+    voice = Voice(toy_voice.prompt_text, {**toy_voice.tensors, name: damaged})
+    with pytest.raises(PromptError, match="the voice is damaged"):
+        toy_tts.synthesize(TEXT, voice)
 
 
 def test_a_prompt_that_leaves_no_room_is_a_prompt_error(toy_tts):

@@ -115,6 +115,11 @@ DATES = [
     ("500 BC", "five hundred BC"),
 ]
 MEASURES = [
+    (
+        "30 \u00b5s, 5 \u03bcm and 2\u03bcg",
+        "thirty microseconds, five micrometers and two micrograms",
+    ),
+    ("10 k\u03a9 or 10 k\u2126", "ten kilohms or ten kilohms"),
     ("5 km", "five kilometers"),
     ("1 km", "one kilometer"),
     ("3.2 kg", "three point two kilograms"),

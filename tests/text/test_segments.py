@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.growth import assert_linear
 from twinvox.errors import TextError
 from twinvox.text.segments import split_segments
 
@@ -121,3 +122,8 @@ def test_word_like_text(words, limit):
     pieces = split_segments(text, within(limit))
     assert "".join("".join(pieces).split()) == "".join(text.split())
     assert all(len(piece) <= limit for piece in pieces)
+
+
+@pytest.mark.parametrize("unit", [".", "!", "…", '."', ".)", ",)", "- ", ". ", "\n", "\n ", "a."])
+def test_time_is_linear(unit):
+    assert_linear(lambda text: split_segments(text + "a", lambda piece: True), unit, 30_000)

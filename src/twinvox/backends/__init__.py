@@ -103,11 +103,14 @@ def load(
         if variant is not None:
             raise TypeError(f"variant {variant!r} is for LuxTTS; CosyVoice3 has none")
         return CosyVoice3.load(folder, **own, **chosen)
+    from twinvox.backends.luxtts.folder import DEFAULT_VARIANT
     from twinvox.backends.luxtts.synthesizer import LuxTTS
 
     given = [name for name, value in own.items() if value is not None]
     if given:
         raise TypeError(f"{', '.join(given)} can only be given for CosyVoice3")
+    if model == "embedded":
+        variant = variant or DEFAULT_VARIANT  # whatever the environment says of published models
     return LuxTTS.load(folder, variant=variant, **chosen)
 
 
@@ -119,6 +122,11 @@ def model_folder(
     offline: bool = False,
 ) -> Path:
     """Where the files of ``model`` are, fetched where need be; the arguments of ``load``."""
+    if models_dir is not None and (model == "embedded" or model not in BACKENDS):
+        raise TypeError(
+            f"models_dir {str(models_dir)!r} goes with {' or '.join(PUBLISHED)}, not with "
+            f"{str(model)!r}"
+        )
     if model == "embedded":
         return Path(str(resources.files("twinvox"))) / "data" / "embedded"
     if model not in BACKENDS:

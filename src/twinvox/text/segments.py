@@ -10,7 +10,7 @@ SHORT = 20
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _CLOSERS = "\"'”’)\\]}»」』）"
 _SENTENCE_END = re.compile(
-    rf"[.!?…]+[{_CLOSERS}]*(?=\s)|[。！？][{_CLOSERS}]*|(?<=\S)(?=\s*\n\s*\n)"
+    rf"(?<![.!?…])[.!?…]++[{_CLOSERS}]*+(?=\s)|[。！？][{_CLOSERS}]*|(?<=\S)(?=\s*\n\s*\n)"
 )
 _CLAUSE_END = re.compile(rf"[,;:—–][{_CLOSERS}]*(?=\s)|[，；：、][{_CLOSERS}]*")
 _ATOM = re.compile(rf"[{_CJK}][^\w\s]*|[^\s{_CJK}]+")

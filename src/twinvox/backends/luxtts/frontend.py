@@ -1,6 +1,7 @@
 """Text, phonemes or token ids to the model's token ids, cut into segments that fit the model."""
 
 import functools
+import inspect
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -69,9 +70,7 @@ class Frontend:
 
     def prompt_ids(self, prompt: Prompt, normalization: str) -> Ids:
         """Token ids of what the prompt says. Raises PromptError where that is nothing."""
-        phonemes = prompt.phonemes
-        if phonemes is None:
-            phonemes = self._g2p.phonemize(prompt.text, normalization=normalization)
+        phonemes = self._prompt_phonemes(prompt, normalization)
         ids, _ = self._tokenizer.encode(phonemes)
         if not _has_sound(phonemes) or not len(ids):
             raise PromptError(
@@ -79,6 +78,19 @@ class Frontend:
                 "write down what the recording says"
             )
         return ids
+
+    def unspoken_of_prompt(self, prompt: Prompt, normalization: str) -> tuple[str, ...]:
+        """What ``prompt_ids`` leaves out: letters of other scripts, phonemes without a token."""
+        _, unknown = self._tokenizer.encode(self._prompt_phonemes(prompt, normalization))
+        letters: tuple[str, ...] = ()
+        if prompt.phonemes is None:
+            letters = unspoken_letters(normalize(prompt.text, normalization))
+        return tuple(dict.fromkeys((*letters, *unknown)))
+
+    def _prompt_phonemes(self, prompt: Prompt, normalization: str) -> str:
+        if prompt.phonemes is not None:
+            return prompt.phonemes
+        return self._g2p.phonemize(prompt.text, normalization=normalization)
 
     def utterances(
         self, text: str, budget: Budget, *, phonemes: bool, normalization: str
@@ -115,7 +127,7 @@ class Frontend:
             warnings.warn(
                 f"{' '.join(map(repr, skipped))} cannot be spoken by this model and is left out",
                 TextWarning,
-                stacklevel=5,
+                stacklevel=_callers_level(),
             )
         return found
 
@@ -127,6 +139,14 @@ class Frontend:
                 f"{len(ids)} token ids do not fit; this voice leaves room for {budget.describe()}"
             )
         return [Utterance("", ids)]
+
+
+def _callers_level() -> int:
+    """The stacklevel of what called this package: ``stream``, or ``synthesize`` through it."""
+    frames = inspect.stack(context=0)[1:]
+    names = (frame.frame.f_globals.get("__name__", "") for frame in frames)
+    outside = (level for level, name in enumerate(names, 1) if not name.startswith("twinvox."))
+    return next(outside, len(frames))
 
 
 def _has_sound(phonemes: str) -> bool:

@@ -1,5 +1,6 @@
 """The prompt: from a recording to the log-mel frames and loudness that condition the model."""
 
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -65,9 +66,15 @@ class Prompt:
                 f"the voice's {MEL_TENSOR} has shape {mel.shape} and {RMS_TENSOR} {rms.shape}; "
                 f"expected [frames, {CONTRACT.n_mels}] and [1]"
             )
+        level = float(rms.reshape(-1)[0])
+        if not np.isfinite(mel).all() or not 0 < level < math.inf:
+            raise PromptError(
+                f"the voice is damaged: its {MEL_TENSOR} holds NaN or infinity, or its "
+                f"{RMS_TENSOR}, {level}, is no level; make the voice again from its recording"
+            )
         return cls(
             np.ascontiguousarray(mel, np.float32),
-            float(rms.reshape(-1)[0]),
+            level,
             voice.prompt_text,
             voice.prompt_phonemes,
         )
@@ -92,9 +99,9 @@ def make_voice(
         raise TypeError("phonemes and words describe prompt_text; give that too")
     rate = CONTRACT.prompt_sample_rate
     samples = read_audio(audio, rate)
-    _audible_rms(samples)
+    gain = _gain(_audible_rms(samples))
     start = 0.0
-    lead, trail = edge_silence(samples, rate)
+    lead, trail = edge_silence(samples * gain, rate)
     if trim:
         start = max(lead - _KEPT_SILENCE, 0.0)
         stop = len(samples) / rate - max(trail - _KEPT_SILENCE, 0.0)
@@ -108,7 +115,7 @@ def make_voice(
     elif too_long:
         samples, prompt_text = _cut(samples, prompt_text, words, start)
     if too_long:
-        lead, trail = edge_silence(samples, rate)
+        lead, trail = edge_silence(samples * gain, rate)
     if not trim:
         _warn_of_silence(lead, trail)
     if not prompt_text.strip():
@@ -130,8 +137,12 @@ def prompt_mel(samples: Samples) -> tuple[npt.NDArray[np.float32], float]:
             "2 to 5 s give a good voice"
         )
     rms = _audible_rms(samples)
-    gain = np.float32(max(CONTRACT.target_rms / rms, 1.0))
-    return _log_mel(np.ascontiguousarray(samples * gain)), rms
+    return _log_mel(np.ascontiguousarray(samples * _gain(rms))), rms
+
+
+def _gain(rms: float) -> np.float32:
+    """What raises a quiet recording to target_rms."""
+    return np.float32(max(CONTRACT.target_rms / rms, 1.0))
 
 
 def _audible_rms(samples: Samples) -> float:
@@ -190,7 +201,7 @@ def _cut(
             "its transcript would no longer match. Cut recording and transcript to at most "
             f"{limit:g} s, remove edge silence with trim, or give words=[(word, start_s, end_s), …]"
         )
-    kept = [(word, end - start) for word, _, end in words if end - start <= limit]
+    kept = [(word, end - start) for word, _, end in words if 0 < end - start <= limit]
     if not kept:
         raise PromptError(
             f"no word of the prompt ends within its first {limit:g} s; check the word timing"

@@ -1,5 +1,6 @@
 """LuxTTS: English zero-shot voice cloning at 48 kHz."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from functools import partial
 from os import PathLike
@@ -33,7 +34,7 @@ from twinvox.backends.luxtts.folder import ModelFolder, choose_variant, open_fol
 from twinvox.backends.luxtts.frontend import Budget, Frontend, Ids, Utterance
 from twinvox.backends.luxtts.prompt import Prompt, check_pace, make_voice
 from twinvox.backends.luxtts.vocoder import vocode
-from twinvox.errors import PromptError
+from twinvox.errors import PromptError, PromptWarning
 from twinvox.runtime import RuntimeOptions
 from twinvox.runtime.base import ModelContract, Session, check_contract
 from twinvox.speech import Speech
@@ -119,6 +120,13 @@ class LuxTTS:
         )
         prompt = Prompt.from_voice(voice)
         check_pace(len(prompt.mel), len(self._frontend.prompt_ids(prompt, normalization)))
+        if skipped := self._frontend.unspoken_of_prompt(prompt, normalization):
+            warnings.warn(
+                f"{' '.join(map(repr, skipped))} of the transcript cannot be spoken by this model "
+                "and is left out; the transcript must say what the recording says",
+                PromptWarning,
+                stacklevel=2,
+            )
         return voice
 
     def synthesize(

@@ -7,8 +7,9 @@ import unicodedata
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\ufe0e\ufe0f\u20e3]")
 _SPACES = re.compile("[\u1680\u2000-\u2008\u200a\u205f\u3000\u00a0\u202f\u2009](?!\\d)")
 _COMPATIBLE = re.compile(
-    "[\uff01-\uff5e\uff04\uffe0-\uffe6\ufb00-\ufb06\u2103\u2109\u2460-\u2473\U0001d400-\U0001d7ff]"
+    "[\uff01-\uff5e\uff04\uffe0-\uffe6\ufb00-\ufb06\u2103\u2109\u2126\u212a\u212b\u2460-\u2473\U0001d400-\U0001d7ff]"
 )
+_GREEK_MICRO = re.compile("\u03bc(?=[A-Za-z])")
 _COMPOSED = re.compile("[A-Za-z][\u0300-\u036f]{1,4}")
 _OTHER_DIGITS = re.compile(r"[^\D0-9]")
 _EMOJI = re.compile(
@@ -74,6 +75,7 @@ def strip_markup(text: str) -> str:
 def _plain_characters(text: str) -> str:
     text = _COMPOSED.sub(lambda m: unicodedata.normalize("NFC", m[0]), text)
     text = _COMPATIBLE.sub(lambda m: unicodedata.normalize("NFKC", m[0]), text)
+    text = _GREEK_MICRO.sub("\u00b5", text)
     text = _INVISIBLE.sub("", text).translate(_SUBSCRIPTS)
     text = _SPACES.sub(" ", text)
     text = _EMOJI.sub("", text)
