@@ -217,9 +217,11 @@ def test_a_thousand_characters_without_punctuation_are_spoken(toy_tts, toy_voice
     assert "".join("".join(s.text for s in speech.segments).split()) == "".join(text.split())
 
 
-def test_a_thousand_letters_without_a_space_are_a_text_error(toy_tts, toy_voice):
-    with pytest.raises(TextError, match="cannot be cut"):
-        toy_tts.synthesize("a" * 1000, toy_voice)
+@pytest.mark.parametrize("text", ["a" * 1000, "https://example.com/" + "a/b-c" * 50])
+def test_a_word_longer_than_a_segment_is_spoken(toy_tts, toy_voice, text):
+    speech = toy_tts.synthesize(f"So {text} it is.", toy_voice)
+    spoken = "".join("".join(s.text for s in speech.segments).split())
+    assert spoken == f"So{text}itis."
 
 
 @pytest.mark.parametrize("speed", [0, -1, 0.49, 2.01, float("nan"), float("inf")])

@@ -1,7 +1,7 @@
 """Cut long text into pieces that a model can speak in one go."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 
 from twinvox.errors import TextError
 from twinvox.text.en_natural.replace import STARTERS
@@ -14,6 +14,8 @@ _SENTENCE_END = re.compile(
 )
 _CLAUSE_END = re.compile(rf"[,;:—–][{_CLOSERS}]*(?=\s)|[，；：、][{_CLOSERS}]*")
 _ATOM = re.compile(rf"[{_CJK}][^\w\s]*|[^\s{_CJK}]+")
+_PART = re.compile(r"[^\W_]+(?:[\W_]+|\Z)|[\W_]+")
+_CHARACTER = re.compile(r".[\u0300-\u036f\u200d\ufe0f]*", re.DOTALL)
 _LAST_WORD = re.compile(r"\S*\Z")
 _OPENERS = "[\"'(\\[“‘]*"
 # Before a name: the stop after these ends no sentence.
@@ -67,10 +69,10 @@ def split_segments(text: str, fits: Callable[[str], bool]) -> list[str]:
     One piece a sentence, where one shorter than `SHORT` characters joins its neighbour if both
     fit; a sentence that does not fit is cut after a clause, or else between two words. Numbers
     ("3.14", "two hundred"), dates, prices, "5 km", "U.S.", "e.g.", "Dr. Brown", times, telephone
-    numbers and addresses stay whole. Give the text before normalisation, so that sentences are
-    seen as they were written.
+    numbers and addresses stay whole as far as they fit. Give the text before normalisation, so
+    that sentences are seen as they were written.
 
-    Raises `TextError` when a single word does not fit.
+    Raises `TextError` when a single character does not fit.
     """
     pieces: list[str] = []
     for sentence in _spoken(_cut(text, _SENTENCE_END, _ends_sentence)):
@@ -162,34 +164,46 @@ def _fitted(sentence: str, fits: Callable[[str], bool]) -> list[str]:
     return pieces
 
 
-def _forced(clause: str, fits: Callable[[str], bool], soft: bool = True) -> list[str]:
-    """Cut between words; ``soft`` keeps numbers and "Mr. Smith" whole as far as they fit."""
+def _forced(clause: str, fits: Callable[[str], bool], level: int = 0) -> list[str]:
+    """Cut at one of `_CUTS`, and what still does not fit at the next."""
     pieces: list[str] = []
     start = end = 0
-    for stop in _word_ends(clause, soft):
+    for stop in _CUTS[level](clause):
         if end > start and not fits(clause[start:stop].strip()):
             pieces.append(clause[start:end].strip())
             start = end
         if end == start and not fits(clause[start:stop].strip()):
-            word = clause[start:stop].strip()
-            if not soft:
+            atom = clause[start:stop].strip()
+            if level + 1 == len(_CUTS):
                 raise TextError(
-                    f"{word[:40]!r} ({len(word)} characters) cannot be cut and is too long to "
-                    "speak in one go; put spaces or punctuation into it"
+                    f"{atom[:40]!r} is too long to speak in one go with this voice; use a shorter "
+                    "prompt or a higher speed"
                 )
-            pieces += _forced(word, fits, soft=False)
+            pieces += _forced(atom, fits, level + 1)
             start = stop
         end = stop
     rest = clause[start:].strip()
     return [*pieces, rest] if rest else pieces
 
 
-def _word_ends(text: str, soft: bool) -> Iterable[int]:
+def _untied_ends(text: str) -> Iterator[int]:
     end = len(text.rstrip())
     for match in _ATOM.finditer(text):
         tied = _tied(text, match.end()) or _holds_next(match.group())
-        if not soft or not tied or match.end() == end:
+        if not tied or match.end() == end:
             yield match.end()
+
+
+def _ends_of(pattern: re.Pattern[str]) -> Callable[[str], Iterator[int]]:
+    return lambda text: (match.end() for match in pattern.finditer(text))
+
+
+_CUTS = (
+    _untied_ends,  # between words, but for numbers and "Mr. Smith"
+    _ends_of(_ATOM),
+    _ends_of(_PART),  # inside a word, as in an address
+    _ends_of(_CHARACTER),
+)
 
 
 def _holds_next(word: str) -> bool:
