@@ -144,6 +144,7 @@ def test_progress_counts_every_step_and_stops_on_false(toy_tts, toy_voice):
     whole = toy_tts.synthesize(LONG, toy_voice)
     stopped = toy_tts.synthesize(LONG, toy_voice, progress=lambda done, _total, _stage: done < 9)
     assert 0 < len(stopped.samples) < len(whole.samples)
+    assert [part.text for part in stopped.segments] == [whole.segments[0].text, ""]
 
 
 def test_long_text_is_cut_into_segments_that_fit(toy_tts, toy_voice):

@@ -229,8 +229,8 @@ def join_segments(
         try:
             spoken = speak(timings)
             samples = joiner.push(spoken.samples)
-        except Stopped:
-            samples, last = np.zeros(0, np.float32), True
+        except Stopped:  # what follows is the tail of what was spoken before
+            text, samples, last = "", np.zeros(0, np.float32), True
             spoken = Spoken(samples)
         if last:
             samples = np.concatenate([samples, joiner.finish()])
