@@ -228,6 +228,8 @@ def test_an_output_that_cannot_be_written_is_told_before_the_work(tmp_path, caps
         ["say", "hi", "--voice", "female", "--prompt-audio", "a.wav", "--prompt-text", "x"],
         ["say", "hi", "-o", "-", "--json"],
         ["say", "hi", "--models-dir", "somewhere"],
+        ["say", "hi", "--variant", "ane"],
+        ["say", "hi", "--trim"],
         ["g2p", "--corpus", "a.txt"],
         ["g2p", "--corpus", "a.txt", "--out", "a.jsonl", "--text-file", "b.txt"],
     ],

@@ -175,13 +175,17 @@ def _add_voice(parser: argparse.ArgumentParser) -> None:
 def _check_synthesis(arguments: argparse.Namespace) -> None:
     from twinvox.backends.cosyvoice3 import options as cosyvoice3
 
+    cosyvoice3.check_options(arguments)
     if arguments.prompt_audio is None and arguments.prompt_text is not None:
         arguments.error("--prompt-text goes with --prompt-audio")
+    if arguments.prompt_audio is None and arguments.trim:
+        arguments.error("--trim goes with --prompt-audio")
     if arguments.prompt_audio is not None and arguments.voice is not None:
         arguments.error("give --voice or --prompt-audio, not both")
     if arguments.models_dir is not None and arguments.backend == "embedded":
         arguments.error("--models-dir goes with --backend luxtts or cosyvoice3")
-    cosyvoice3.check_options(arguments)
+    if arguments.variant is not None and arguments.backend != "luxtts":
+        arguments.error("--variant goes with --backend luxtts")
 
 
 def _load(arguments: argparse.Namespace) -> Any:

@@ -72,8 +72,11 @@ class Voice:
     def save_bundle(self, path: str | PathLike[str]) -> None:
         """Write a prompt bundle: ``path``, a .safetensors file, and the .json beside it.
 
-        Raises PromptError where the voice was not made for CosyVoice3.
+        Raises PromptError where the voice was not made for CosyVoice3, ValueError where ``path``
+        is that of the .json.
         """
+        if Path(path).suffix == ".json":
+            raise ValueError(f"{path} is where the transcript goes; give the .safetensors file")
         tensors = {stored: self.tensor(name)[None] for stored, name in BUNDLE_TENSORS.items()}
         sidecar = json.dumps({"prompt_text": self.prompt_text}, ensure_ascii=False)
         _write(Path(path), _serialized(tensors))

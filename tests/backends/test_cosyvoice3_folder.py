@@ -148,6 +148,8 @@ def test_load_tells_the_folders_apart(folder, toy_folder):
     assert isinstance(twinvox.load(toy_folder, threads=1), LuxTTS)
     with pytest.raises(TypeError, match="variant 'gpu' is for LuxTTS"):
         twinvox.load(folder, variant="gpu")
+    with pytest.raises(TypeError, match="variant 'gpu' is for LuxTTS"):
+        twinvox.load(variant="gpu")
     with pytest.raises(TypeError, match="tokenizer_dir can only be given for CosyVoice3"):
         twinvox.load(toy_folder, tokenizer_dir=folder)
 
@@ -226,6 +228,12 @@ def test_a_voice_of_another_backend_makes_no_bundle(tmp_path):
     with pytest.raises(PromptError, match="cosyvoice3"):
         Voice.load("female").save_bundle(tmp_path / "x.safetensors")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_bundle_is_not_written_over_by_its_own_transcript(bundle, tmp_path):
+    with pytest.raises(ValueError, match=r"x\.json is where the transcript goes"):
+        Voice.load(bundle).save_bundle(tmp_path / "x.json")
+    assert not (tmp_path / "x.json").exists()
 
 
 def test_damaged_bundles(bundle):

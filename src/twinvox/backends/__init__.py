@@ -110,7 +110,9 @@ def load(
     if given:
         raise TypeError(f"{', '.join(given)} can only be given for CosyVoice3")
     if model == "embedded":
-        variant = variant or DEFAULT_VARIANT  # whatever the environment says of published models
+        if variant is not None:
+            raise TypeError(f"variant {variant!r} is for LuxTTS; the embedded voice has none")
+        variant = DEFAULT_VARIANT  # whatever the environment says of published models
     return LuxTTS.load(folder, variant=variant, **chosen)
 
 
