@@ -97,6 +97,24 @@ def test_pull_brings_everything_to_the_newest_commit(server, monkeypatch):
     assert fetched() == root
 
 
+def test_offline_what_others_have_fetched_is_used_where_it_looks_sound(server, monkeypatch):
+    from huggingface_hub import snapshot_download
+
+    root = Path(snapshot_download(REPOSITORY, endpoint=server.url, cache_dir=hub_cache()))
+    server.requests.clear()
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert fetched() == root
+    tokens = root / "tokens.txt"
+    tokens.rename(root / "elsewhere.txt")
+    with pytest.raises(ModelNotFoundError, match="LuxTTS models is known"):
+        fetched()
+    (root / "elsewhere.txt").rename(tokens)
+    damage_html(tokens)
+    with pytest.raises(ModelFormatError, match=r"tokens\.txt is an HTML page"):
+        fetched()
+    assert server.requests == []
+
+
 def test_offline_without_models_says_what_to_do(server, monkeypatch):
     with pytest.raises(ModelNotFoundError, match="twinvox models pull luxtts"):
         hub.ensure("luxtts", FILES, offline=True)

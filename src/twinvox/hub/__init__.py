@@ -67,16 +67,22 @@ def find(name: str, patterns: Sequence[str]) -> tuple[Path, dict[str, str]] | No
 def ensure(name: str, patterns: Sequence[str], *, offline: bool = False) -> Path:
     """The folder of a published model, complete and sound for ``patterns`` of paths.
 
-    What is in the hub's cache or one of FluidAudio's folders is used without any request. The rest
-    is fetched, with a ModelWarning that names the files that were there but damaged; not so with
-    ``offline`` or ``HF_HUB_OFFLINE``, which is a ModelNotFoundError or a ModelFormatError.
-    Raises DownloadError.
+    What was fetched here or is in one of FluidAudio's folders is used without any request; what
+    others have fetched to the hub's cache is compared with the hub's listing, or with ``offline``
+    or ``HF_HUB_OFFLINE`` used where it looks sound. The rest is fetched, with a ModelWarning that
+    names the files that were there but damaged; offline it is a ModelNotFoundError or a
+    ModelFormatError. Raises DownloadError.
     """
     model = published(name)
     found = find(name, patterns)
     if found is not None and not found[1]:
         return found[0]
     if offline or is_offline():
+        folder = HubCache.of(model.repository).snapshot(model.revision, patterns)
+        if found is None and folder is not None:  # fetched by others, so that nothing was noted
+            found = folder, structural_problems(folder, patterns)
+        if found is not None and not found[1]:
+            return found[0]
         if found is None:
             raise ModelNotFoundError(
                 f"no folder with the {model.title} models is known, and fetching them is off "

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from twinvox.errors import ModelFormatError
-from twinvox.hub.receipt import Digest, Receipt, foreign
+from twinvox.hub.receipt import COMMIT, Digest, Receipt, foreign
 
 MODELS_DIR_ENV = "TWINVOX_MODELS_DIR"
 FLUIDAUDIO = Path(".cache") / "fluidaudio" / "Models"
@@ -32,6 +32,16 @@ class HubCache:
 
     def root(self, commit: str) -> Path:
         return self.folder / "snapshots" / commit
+
+    def snapshot(self, revision: str, patterns: Sequence[str]) -> Path | None:
+        """The folder of a commit, or of the one that a branch led to, whoever fetched it, where
+        every pattern matches something."""
+        try:
+            commit = (self.folder / "refs" / revision).read_text().strip()
+        except OSError:
+            commit = revision
+        root = self.root(commit)
+        return root if COMMIT.fullmatch(commit) and _has_all(root, patterns) else None
 
     @property
     def cache_dir(self) -> Path:
@@ -168,7 +178,11 @@ def hub_cache() -> Path:
 def fluidaudio_folder(name: str, patterns: Sequence[str]) -> Path | None:
     """The folder in which FluidAudio keeps this model, where every pattern matches something."""
     folder = Path.home() / FLUIDAUDIO / name
-    return folder if all(any(folder.glob(pattern)) for pattern in patterns) else None
+    return folder if _has_all(folder, patterns) else None
+
+
+def _has_all(folder: Path, patterns: Sequence[str]) -> bool:
+    return all(any(folder.glob(pattern)) for pattern in patterns)
 
 
 def structural_problems(folder: Path, patterns: Sequence[str]) -> dict[str, str]:
