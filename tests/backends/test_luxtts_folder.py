@@ -118,7 +118,7 @@ def test_variants(folder, monkeypatch):
 def test_the_variant_of_the_environment_is_not_the_embedded_voice_s(monkeypatch):
     monkeypatch.setenv("TWINVOX_LUXTTS_VARIANT", "ane")
     assert twinvox.load(threads=1).sample_rate == 48_000
-    with pytest.raises(ModelNotFoundError, match="ane"):
+    with pytest.raises(TypeError, match="variant 'ane' is for LuxTTS"):
         twinvox.load(variant="ane")
 
 

@@ -1,9 +1,11 @@
 """What every backend shares: a stream of segments, and the one-shot synthesis as its join."""
 
 import atexit
+import inspect
 import operator
 import threading
 import time
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -125,6 +127,14 @@ class Timings(dict[str, float]):
 
     def add(self, stage: str, seconds: float) -> None:
         self[stage] = self.get(stage, 0.0) + seconds
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn at the line that called this package: ``stream``, or ``synthesize``, or ``next``."""
+    frame, level = inspect.currentframe(), 1
+    while frame and frame.f_globals.get("__name__", "").startswith("twinvox."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 def check_seed(seed: SupportsIndex) -> int:

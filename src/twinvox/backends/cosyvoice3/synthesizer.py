@@ -1,8 +1,6 @@
 """CosyVoice3: Mandarin zero-shot voice cloning at 24 kHz."""
 
-import inspect
 import operator
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import partial
@@ -27,6 +25,7 @@ from twinvox.backends.base import (
     one_ahead,
     open_checked,
     stage_opener,
+    warn_caller,
 )
 from twinvox.backends.cosyvoice3 import contract
 from twinvox.backends.cosyvoice3.contract import COMPUTE_UNITS, CONTRACT
@@ -244,21 +243,16 @@ class _Notices:
         self._segment += 1
         if generated.declined and not self._announced:
             self._announced = True
-            self._warn(
+            warn_caller(
                 f"the runtime declined the buffers of {', '.join(generated.declined)}; they are "
-                "copied, which is slower"
+                "copied, which is slower",
+                SynthesisWarning,
             )
         if not generated.finished_on_eos:
             count = len(generated.tokens)
-            self._warn(
+            warn_caller(
                 f"segment {self._segment} of {self._n_segments} has no end: it was cut after "
                 f"{count} tokens ({count * CONTRACT.seconds_per_token:.2f} s), the cap being "
-                f"{generated.cap}; raise max_new_tokens, use a shorter prompt or shorter sentences"
+                f"{generated.cap}; raise max_new_tokens, use a shorter prompt or shorter sentences",
+                SynthesisWarning,
             )
-
-    @staticmethod
-    def _warn(message: str) -> None:
-        frame, level = inspect.currentframe(), 1
-        while frame and frame.f_globals.get("__name__", "").startswith("twinvox."):
-            frame, level = frame.f_back, level + 1
-        warnings.warn(message, SynthesisWarning, stacklevel=level)  # who called synthesize or next

@@ -1,15 +1,13 @@
 """Text, phonemes or token ids to the model's token ids, cut into segments that fit the model."""
 
 import functools
-import inspect
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from twinvox.backends.base import check_token_ids
+from twinvox.backends.base import check_token_ids, warn_caller
 from twinvox.backends.luxtts.contract import CONTRACT
 from twinvox.backends.luxtts.duration import generated_frames
 from twinvox.backends.luxtts.prompt import Prompt
@@ -124,10 +122,9 @@ class Frontend:
         if not phonemes:
             skipped.update(dict.fromkeys(unspoken_letters(normalize(text, normalization))))
         if skipped:
-            warnings.warn(
+            warn_caller(
                 f"{' '.join(map(repr, skipped))} cannot be spoken by this model and is left out",
                 TextWarning,
-                stacklevel=_callers_level(),
             )
         return found
 
@@ -139,14 +136,6 @@ class Frontend:
                 f"{len(ids)} token ids do not fit; this voice leaves room for {budget.describe()}"
             )
         return [Utterance("", ids)]
-
-
-def _callers_level() -> int:
-    """The stacklevel of what called this package: ``stream``, or ``synthesize`` through it."""
-    frames = inspect.stack(context=0)[1:]
-    names = (frame.frame.f_globals.get("__name__", "") for frame in frames)
-    outside = (level for level, name in enumerate(names, 1) if not name.startswith("twinvox."))
-    return next(outside, len(frames))
 
 
 def _has_sound(phonemes: str) -> bool:
