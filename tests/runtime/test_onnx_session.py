@@ -40,6 +40,12 @@ def test_the_oldest_onnxruntime_that_may_be_installed():
     assert all((int(major), int(minor)) >= (1, 25) for major, minor in found)
 
 
+def test_waiting_threads_leave_the_processor_to_others(package):
+    session = open_session(package, runtime="onnx", threads=2)
+    options = session._session.get_session_options()
+    assert options.get_session_config_entry("session.intra_op.allow_spinning") == "0"
+
+
 def test_onnxruntime_sends_nothing_home(package, tmp_path, monkeypatch):
     """It would make an identifier of the device in the user's home."""
     monkeypatch.setenv("HOME", str(tmp_path))

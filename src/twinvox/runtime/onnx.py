@@ -53,6 +53,9 @@ class OnnxSession:
         options.log_severity_level = 3
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
+        # Threads that wait sleep: spinning, they take the processor from the next stage's threads
+        # and from the program that this one is part of.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         mapped = _point_to_weights(options, weights)
         try:
             self._session = onnxruntime.InferenceSession(
