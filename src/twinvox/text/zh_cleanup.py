@@ -22,6 +22,7 @@ _SYMBOLS = {
 _PLAIN = re.compile(rf"[{HAN}，。！？；：、]*")
 _WIDE_ASCII = re.compile(f"[{_WIDE}Ａ-Ｚａ-ｚ₀-₉\u00b5\u2126\u2236]")
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
+_ALL_RAISED = frozenset(_RAISED)
 _FROM_RAISED = str.maketrans(_RAISED, "0123456789-")
 _POWER = re.compile(
     rf"(?:(?<=[0-9)）])|(?<=(?<![A-Za-z])[A-Za-z]))(?![²³](?![{_RAISED}]))⁻?[{_RAISED[:-1]}]+"
@@ -143,8 +144,12 @@ def to_ascii(text: str) -> str:
         text = text.translate(_TO_ASCII)
     if "|" in text:
         text = _TABLE_ROW.sub(_table_row, text)
-    text = _LINK.sub(r"\1", _MYRIADS.sub("万", text))
-    text = _POWER.sub(lambda match: "^" + match.group().translate(_FROM_RAISED), text)
+    if "](" in text:
+        text = _LINK.sub(r"\1", text)
+    if "+" in text:
+        text = _MYRIADS.sub("万", text)
+    if not _ALL_RAISED.isdisjoint(text):
+        text = _POWER.sub(lambda match: "^" + match.group().translate(_FROM_RAISED), text)
     return _BLANKS.sub(" ", _BULLET.sub("", _INVISIBLE.sub("", text))).strip()
 
 

@@ -134,10 +134,13 @@ class Context(NamedTuple):
             return spelled(text)
         if self._is_digit_by_digit(text):
             return digits(text)
-        ordinal = self.before.endswith("第") or _ORDINALS_BEFORE.search(self.before)
-        if text == "2" and self.is_counted and not (self.is_named or ordinal):
+        if text == "2" and self.is_counted and not (self.is_named or self._is_ordinal):
             return "两"
         return cardinal(text)
+
+    @property
+    def _is_ordinal(self) -> bool:
+        return self.before.endswith("第") or _ORDINALS_BEFORE.search(self.before) is not None
 
     def _is_spelled(self, text: str) -> bool:
         called = _HOTLINE_BEFORE.search(self.before) or _HOTLINE_AFTER.match(self.after)

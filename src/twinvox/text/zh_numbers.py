@@ -51,7 +51,7 @@ def _below_myriad(value: int) -> str:
     words = ""
     for place, digit in enumerate(reversed(str(value))):
         if digit != "0":
-            words = digits(digit) + _PLACES[place] + words
+            words = _NUMERALS[int(digit)] + _PLACES[place] + words
         elif words and not words.startswith("零"):
             words = "零" + words
     return words

@@ -266,7 +266,8 @@ _ADDRESS = re.compile(r"(?:https?://|(?<![A-Za-z0-9])www\.)[!-~]+")
 
 def read_figures(text: str) -> str:
     """``text`` with its figures in words; digits and signs are ASCII."""
-    text = _ADDRESS.sub(lambda match: digits(match.group()), text)
+    if "://" in text or "www." in text:
+        text = _ADDRESS.sub(lambda match: digits(match.group()), text)
     return _FIGURE.sub(_read_figure, text)
 
 
