@@ -79,13 +79,6 @@ def _files(arguments: argparse.Namespace) -> tuple[str, ...]:
     return published_files(arguments.model, arguments.variant)
 
 
-def _own(arguments: argparse.Namespace) -> Path | None:
-    """The folder that ``--models-dir`` or the environment names."""
-    from twinvox import hub
-
-    return hub.given_folder(arguments.model, arguments.models_dir)
-
-
 def _place(name: str, models_dir: Path | None) -> "Place":
     from twinvox import hub
 
@@ -168,9 +161,10 @@ def _verify(arguments: argparse.Namespace) -> None:
     for path, problem in problems.items():
         print(f"{path} {problem}")
     if problems:
+        own = hub.given_folder(arguments.model, arguments.models_dir)
         raise ModelFormatError(
             f"{len(problems)} of {len(receipt.files)} files in {place.root(receipt.commit)} are "
-            f"damaged; run: {hub.pull_command(arguments.model, _own(arguments))}"
+            f"damaged; run: {hub.pull_command(arguments.model, own)}"
         )
     print(f"{len(receipt.files)} files are those of {receipt.repository} at {receipt.commit}")
 

@@ -31,6 +31,16 @@ def toy_tts(toy_folder: Path) -> LuxTTS:
     return LuxTTS.load(toy_folder, threads=1)
 
 
+@pytest.fixture(scope="module")
+def embedded_reference():
+    """What each stage of the embedded voice was given and gave, by name; a test may write to it."""
+    with np.load(Path(__file__).parent / "data" / "embedded_reference.npz") as arrays:
+        return {
+            name: array.astype(np.float32) if array.dtype == np.float16 else array
+            for name, array in arrays.items()
+        }
+
+
 def buzz(seconds: float, sample_rate: int = 24_000, level: float = 0.1) -> np.ndarray:
     """A steady voiced-like sound of the given RMS."""
     time = np.arange(round(seconds * sample_rate)) / sample_rate

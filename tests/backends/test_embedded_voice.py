@@ -24,15 +24,6 @@ def tts():
     return twinvox.load(threads=1)
 
 
-@pytest.fixture(scope="module")
-def recorded():
-    with np.load(Path(__file__).parent / "data" / "embedded_reference.npz") as arrays:
-        return {
-            name: array.astype(np.float32) if array.dtype == np.float16 else array
-            for name, array in arrays.items()
-        }
-
-
 @pytest.mark.parametrize(
     ("model", "inputs", "output"),
     [
@@ -55,12 +46,12 @@ def recorded():
         ("vocoder/Vocoder", {"mel": "mel"}, "audio"),
     ],
 )  # fmt: skip
-def test_outputs_equal_the_training_framework(recorded, model, inputs, output):
+def test_outputs_equal_the_training_framework(embedded_reference, model, inputs, output):
     session = open_session(DATA / "embedded" / f"{model}.mlpackage", threads=1)
-    got = session.run({name: recorded[key] for name, key in inputs.items()})[output]
-    want = recorded[output]
+    got = session.run({name: embedded_reference[key] for name, key in inputs.items()})[output]
+    want = embedded_reference[output]
     if output == "v":  # what lies beyond the frames is not used
-        active = recorded["padding_mask"][0] == 0
+        active = embedded_reference["padding_mask"][0] == 0
         got, want = got[:, active], want[:, active]
     assert np.abs(got - want).max() <= 2e-3 * np.ptp(want)
 

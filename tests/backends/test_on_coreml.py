@@ -3,7 +3,6 @@
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,42 +31,34 @@ def core_ml_of_this_machine(request):
         request.getfixturevalue("core_ml")
 
 
-@pytest.fixture(scope="module")
-def recorded():
-    with np.load(Path(__file__).parent / "data" / "embedded_reference.npz") as arrays:
-        return {
-            name: array.astype(np.float32) if array.dtype == np.float16 else array
-            for name, array in arrays.items()
-        }
-
-
 def open_stage(model):
     path = FOLDER / f"{model}.mlpackage"
     return open_session(path, runtime="coreml", compute_units="cpu_only")
 
 
-def inputs_of(model, session, recorded):
+def inputs_of(model, session, embedded_reference):
     """The recorded inputs; both masks are called padding_mask, and the tokens' is named so."""
     names = {"padding_mask": "token_padding_mask"} if model == "gpu/TextEncoder" else {}
-    return {name: recorded[names.get(name, name)] for name in session.inputs}
+    return {name: embedded_reference[names.get(name, name)] for name in session.inputs}
 
 
 @pytest.mark.parametrize("model", STAGES)
-def test_outputs_equal_the_training_framework(recorded, model):
+def test_outputs_equal_the_training_framework(embedded_reference, model):
     session, output = open_stage(model), STAGES[model]
-    got, want = session.run(inputs_of(model, session, recorded))[output], recorded[output]
+    got = session.run(inputs_of(model, session, embedded_reference))[output]
+    want = embedded_reference[output]
     if output == "v":  # what lies beyond the frames is not used
-        active = recorded["padding_mask"][0] == 0
+        active = embedded_reference["padding_mask"][0] == 0
         got, want = got[:, active], want[:, active]
     assert np.abs(got - want).max() <= 2e-3 * np.ptp(want)
 
 
 @pytest.mark.parametrize("model", STAGES)
-def test_bound_buffers_follow_their_inputs(recorded, model):
+def test_bound_buffers_follow_their_inputs(embedded_reference, model):
     session, output = open_stage(model), STAGES[model]
     inputs = {
         name: np.ascontiguousarray(array)
-        for name, array in inputs_of(model, session, recorded).items()
+        for name, array in inputs_of(model, session, embedded_reference).items()
     }
     first = session.run(inputs)[output].copy()
     predict = session.bind(inputs, {output: np.empty(first.shape, first.dtype)})

@@ -60,7 +60,11 @@ def find(name: str, patterns: Sequence[str]) -> tuple[Path, dict[str, str]] | No
     if receipt is not None and receipt.covers(patterns):
         root = place.root(receipt.commit)
         return root, receipt.problems(root, patterns)
-    folder = fluidaudio_folder(name, patterns)
+    return _looked_at(fluidaudio_folder(name, patterns), patterns)
+
+
+def _looked_at(folder: Path | None, patterns: Sequence[str]) -> tuple[Path, dict[str, str]] | None:
+    """A folder whose sizes and hashes nobody has noted, and what can be seen to be wrong in it."""
     return None if folder is None else (folder, structural_problems(folder, patterns))
 
 
@@ -74,15 +78,14 @@ def ensure(name: str, patterns: Sequence[str], *, offline: bool = False) -> Path
     ModelFormatError. Raises DownloadError.
     """
     model = published(name)
+    place = HubCache.of(model.repository)
+    offline = offline or is_offline()
     found = find(name, patterns)
+    if found is None and offline:  # what others have fetched, of which nothing was noted
+        found = _looked_at(place.snapshot(model.revision, patterns), patterns)
     if found is not None and not found[1]:
         return found[0]
-    if offline or is_offline():
-        folder = HubCache.of(model.repository).snapshot(model.revision, patterns)
-        if found is None and folder is not None:  # fetched by others, so that nothing was noted
-            found = folder, structural_problems(folder, patterns)
-        if found is not None and not found[1]:
-            return found[0]
+    if offline:
         if found is None:
             raise ModelNotFoundError(
                 f"no folder with the {model.title} models is known, and fetching them is off "
@@ -93,7 +96,7 @@ def ensure(name: str, patterns: Sequence[str], *, offline: bool = False) -> Path
     if found is not None:
         message = f"{_listed(*found)}; fetching again"
         warnings.warn(message, ModelWarning, stacklevel=2)
-    return pull(model, patterns, HubCache.of(model.repository))
+    return pull(model, patterns, place)
 
 
 def check(name: str, folder: Path, patterns: Sequence[str]) -> None:

@@ -37,7 +37,8 @@ class Qwen2Tokenizer:
         self._encoder = encoder
         self.special_tokens = MappingProxyType(dict(special_tokens))
         longest_first = sorted(special_tokens, key=len, reverse=True)
-        self._special = re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
+        self.special_pattern = re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
+        """Matches each special token, the longest first."""
 
     @classmethod
     def load(
@@ -121,7 +122,7 @@ class Qwen2Tokenizer:
         """`encode` of text that may not be in NFC."""
         ids = []
         start = 0
-        for special in self._special.finditer(text):
+        for special in self.special_pattern.finditer(text):
             between = normalize("NFC", text[start : special.start()])
             ids.append(self._encoder.encode_normalized(between))
             ids.append(np.array([self.special_tokens[special[0]]], np.int32))

@@ -43,8 +43,6 @@ class Frontend:
                 f"{CONTRACT.end_of_prompt_id}: its special-tokens file is not CosyVoice3's"
             )
         self._tokenizer = tokenizer
-        longest_first = sorted(tokenizer.special_tokens, key=len, reverse=True)
-        self._special = re.compile("|".join(map(re.escape, longest_first)))
 
     def utterances(
         self, text: str, prompt: Prompt, *, normalization: str, prenormalized: bool, chunking: bool
@@ -56,7 +54,12 @@ class Frontend:
         Raises PromptError or TextError.
         """
         _refuse_lookalikes(text, "the text", TextError)  # before full-width marks become ASCII
-        spoken = normalize(text, normalization, prenormalized=prenormalized, kept=self._special)
+        spoken = normalize(
+            text,
+            normalization,
+            prenormalized=prenormalized,
+            kept=self._tokenizer.special_pattern,
+        )
         instruction, spoken = _divide(spoken, prompt)
         prefix = np.concatenate(
             [self._tokenizer.encode(part) for part in (prompt.text, instruction)]

@@ -1,7 +1,6 @@
 """The prompt: from a recording to the log-mel frames and loudness that condition the model."""
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ import numpy.typing as npt
 from twinvox._native.mel import LogMel
 from twinvox.asr import Transcriber, Transcript, Whisper, Word
 from twinvox.audio import AudioSource, Samples, edge_silence, read_audio
+from twinvox.backends.base import warn_caller
 from twinvox.backends.luxtts.contract import CONTRACT
 from twinvox.errors import PromptError, PromptWarning, TwinvoxError
 from twinvox.voice import Voice
@@ -162,10 +162,9 @@ def check_pace(frames: int, tokens: int) -> None:
         )
     fast, slow = _LIKELY_PACE
     if not fast <= frames / tokens <= slow:
-        warnings.warn(
+        warn_caller(
             f"{found}, which is not the pace of speech; check that it is what the recording says",
             PromptWarning,
-            stacklevel=3,
         )
 
 
@@ -235,9 +234,8 @@ def _cut_at_pause(samples: Samples, words: Sequence[Word]) -> tuple[Samples, str
 
 def _warn_of_silence(lead: float, trail: float) -> None:
     if lead + trail > _NOTABLE_SILENCE:
-        warnings.warn(
+        warn_caller(
             f"the prompt has {lead:.2f} s of silence before and {trail:.2f} s after the speech, "
             "which slows and pads the output; trim removes it",
             PromptWarning,
-            stacklevel=4,
         )

@@ -1,8 +1,7 @@
 """LuxTTS: English zero-shot voice cloning at 48 kHz."""
 
-import warnings
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from os import PathLike
 from pathlib import Path
 from typing import TypedDict, Unpack
@@ -23,8 +22,10 @@ from twinvox.backends.base import (
     check_seed,
     join_parts,
     join_segments,
+    open_checked,
     resolve_voice,
     stage_opener,
+    warn_caller,
 )
 from twinvox.backends.luxtts import contract
 from twinvox.backends.luxtts.contract import COMPUTE_UNITS, CONTRACT
@@ -36,7 +37,6 @@ from twinvox.backends.luxtts.prompt import Prompt, check_pace, make_voice
 from twinvox.backends.luxtts.vocoder import vocode
 from twinvox.errors import PromptError, PromptWarning
 from twinvox.runtime import RuntimeOptions
-from twinvox.runtime.base import ModelContract, Session, check_contract
 from twinvox.speech import Speech
 from twinvox.text.en_normalizer import DEFAULT_NORMALIZATION, check_normalization
 from twinvox.text.ipa_tokenizer import IpaTokenizer
@@ -62,14 +62,8 @@ class LuxTTS:
 
     def __init__(self, folder: ModelFolder, open_model: OpenModel) -> None:
         self._frontend = Frontend(IpaTokenizer.load(folder.tokens))
-        opened: dict[Path, Session] = {}
-
-        def load(path: Path, expected: ModelContract) -> Session:
-            if path not in opened:
-                opened[path] = open_model(path)
-            check_contract(opened[path], expected)
-            return opened[path]
-
+        # One model of flexible length may serve every bucket.
+        load = partial(open_checked, cache(open_model))
         self._text_encoder = load(folder.text_encoder, contract.text_encoder())
         self._fm_decoder = {
             n: load(path, contract.fm_decoder(n)) for n, path in folder.fm_decoder.items()
@@ -121,11 +115,10 @@ class LuxTTS:
         prompt = Prompt.from_voice(voice)
         check_pace(len(prompt.mel), len(self._frontend.prompt_ids(prompt, normalization)))
         if skipped := self._frontend.unspoken_of_prompt(prompt, normalization):
-            warnings.warn(
+            warn_caller(
                 f"{' '.join(map(repr, skipped))} of the transcript cannot be spoken by this model "
                 "and is left out; the transcript must say what the recording says",
                 PromptWarning,
-                stacklevel=2,
             )
         return voice
 

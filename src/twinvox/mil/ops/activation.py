@@ -37,7 +37,7 @@ def leaky_relu(call: Call) -> Tensor:
 def thresholded_relu(call: Call) -> Tensor:
     x, graph = call.tensor("x"), call.graph
     above = graph.node("GreaterOrEqual", x, call.like("alpha", x), dtype="bool")
-    return graph.node("Where", above, x, graph.scalar(0, x), dtype=x.dtype)
+    return graph.where(above, x, graph.scalar(0, x))
 
 
 @op("clamped_relu")

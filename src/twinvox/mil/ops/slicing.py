@@ -57,7 +57,7 @@ def slice_by_size(call: Call) -> Tensor:
         graph.node("GreaterOrEqual", ends_, zero, dtype="bool"),
     )
     open_ = graph.node("Or", wraps, graph.node("Less", size, zero, dtype="bool"))
-    ends_ = graph.node("Where", open_, last, ends_, dtype="int64")
+    ends_ = graph.where(open_, last, ends_)
     return _slice(graph, x, Window(begin, ends_, steps, []))
 
 
@@ -135,7 +135,7 @@ def _window(call: Call, x: Tensor) -> Window:
     if squeeze.any():
         is_last = graph.node("Equal", starts_, graph.ints([-1]), dtype="bool")
         following = graph.node("Add", starts_, graph.ints([1]))
-        following = graph.node("Where", is_last, graph.ints([LAST]), following, dtype="int64")
+        following = graph.where(is_last, graph.ints([LAST]), following)
         ends_ = _choose(graph, squeeze, following, ends_)
     if (end_mask & ~squeeze).any():
         ends_ = _choose(graph, end_mask & ~squeeze, graph.ints(last), ends_)
@@ -143,7 +143,7 @@ def _window(call: Call, x: Tensor) -> Window:
 
 
 def _choose(graph: Graph, mask: "np.ndarray[Any, Any]", a: Tensor, b: Tensor) -> Tensor:
-    return graph.node("Where", graph.constant(mask, "bool"), a, b, dtype="int64")
+    return graph.where(graph.constant(mask, "bool"), a, b)
 
 
 def _slice(graph: Graph, x: Tensor, window: Window) -> Tensor:
